@@ -13,11 +13,11 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from crypsis.plan import Plan
 from crypsis.plan.document import as_toml
@@ -50,8 +50,7 @@ def drawing_library(home: Path) -> None:
     """The drawing library in a studio's folder, made once for all test processes of this machine."""
     shared = Path(tempfile.gettempdir()) / f"crypsis-tests-{os.getuid()}"
     shared.mkdir(mode=0o700, exist_ok=True)
-    with (shared / "lock").open("w") as lock:
-        flock(lock, LOCK_EX)
+    with FileLock(shared / "lock"):
         made = Bundle(shared)
         made.read()
     shutil.copy(made.path, home / made.path.name)

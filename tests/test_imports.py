@@ -55,3 +55,30 @@ def test_byte_code_alone_and_without_assertions_has_the_same_public_names(byte_c
             [sys.executable, *options, "-c", code], capture_output=True, text=True, check=True, env=env
         )
         assert done.stdout.split() == [str(len(crypsis.__all__)), suffix]
+
+
+POSIX_ONLY = ("fcntl", "grp", "pwd", "resource", "termios")
+
+
+def test_public_names_and_files_need_nothing_that_windows_lacks(tmp_path: Path) -> None:
+    """Every public name is imported, a table written and read, and a run's folder written, without POSIX's modules."""
+    code = (
+        "import os, sys, warnings; from pathlib import Path\n"
+        f"sys.modules.update(dict.fromkeys({POSIX_ONLY!r}))\n"
+        "warnings.simplefilter('ignore')\n"
+        "import crypsis, crypsis.sklearn\n"
+        "found = [getattr(crypsis, name) for name in crypsis.__all__]\n"
+        "import crypsis.cli, crypsis.release.ledger, crypsis.run.folder, crypsis.studio.jobs\n"
+        "from crypsis.table import atomic_files\n"
+        "atomic_files.POSIX = False\n"
+        "del os.sysconf\n"
+        "crypsis.write_table(crypsis.example(40, seed=1), 'people.csv')\n"
+        "with atomic_files.atomic_folder('made') as folder:\n"
+        "    (folder / 'file').write_text('x')\n"
+        "atomic_files.write_atomically('made/file', b'y', replace=True)\n"
+        "print(len(found), crypsis.read_table('people.csv').rows, Path('made/file').read_text(), sorted(os.listdir()))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    count, rows, text, *files = said.split(maxsplit=3)
+    assert int(count) > 50
+    assert (rows, text, files) == ("40", "y", ["['made', 'people.csv']\n"])

@@ -208,6 +208,8 @@ class Processes(_Closing):
 
 def _sweep() -> None:
     """Remove folders of engines whose process has ended: they contain an unprotected table."""
+    if os.name != "posix":  # elsewhere users have no number, and asking for a process may end it
+        return
     for left in Path(tempfile.gettempdir()).glob(f"{FOLDER}*-*"):
         owner = left.name.removeprefix(FOLDER).split("-")[0]
         with suppress(OSError, ValueError):

@@ -15,6 +15,7 @@ import pytest
 from cli.test_commands import crypsis
 from crypsis.errors import TableError
 from crypsis.kernels import compile as compiling
+from crypsis.kernels import sealed_cache
 from crypsis.masking import out_of_core
 from crypsis.run import Run
 from crypsis.run.folder import held
@@ -58,8 +59,8 @@ def test_without_a_home_kernels_are_compiled_and_nothing_is_written_here(
     monkeypatch.setattr(os, "access", lambda *_: False)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RuntimeError):
-        compiling.cache_folder(source)
-    monkeypatch.setattr(compiling, "cache_folder", lambda _: nobody())
+        sealed_cache.cache_folder(source)
+    monkeypatch.setattr(sealed_cache, "cache_folder", lambda _: nobody())
 
     def _double(x: float) -> float:
         return 2 * x

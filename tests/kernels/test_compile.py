@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import pickle
 import shutil
@@ -15,8 +16,9 @@ import numpy as np
 import pytest
 
 import crypsis.kernels.compile as compile_module
-from crypsis.kernels.compile import _with_imports, cache_folder, kernel
-from crypsis.kernels.sealed_cache import KEY, LIST, SIZE, SealedFile, is_private, key_of
+from crypsis.kernels import kernel_compiler, sealed_cache
+from crypsis.kernels.compile import kernel
+from crypsis.kernels.sealed_cache import KEY, LIST, SIZE, SealedFile, _with_imports, cache_folder, is_private, key_of
 
 CALLER = """
 from crypsis_copy.called import called
@@ -144,7 +146,7 @@ def test_kernels_run_without_the_lock_and_are_cached_where_they_may(
         def refuse(*_: object) -> None:
             raise refusal
 
-        monkeypatch.setattr(compile_module, "_KernelCache", refuse)
+        monkeypatch.setattr(kernel_compiler, "KernelCache", refuse)
     compiled: Any = kernel(_twice)
     assert compiled(21) == 42
     if hasattr(compiled, "targetoptions"):  # the JIT is on
@@ -210,7 +212,7 @@ def test_a_called_kernel_is_compiled_once_for_whole_numbers_of_any_width(tmp_pat
 
 def test_what_came_compiled_is_used_wherever_it_is_installed(tmp_path: Path) -> None:
     """Compiled for the shipped processors in one place, found beside the sources in another, nothing written there."""
-    if not compile_module.runs_shipped():
+    if not sealed_cache.runs_shipped():
         assert not compile_module.complete().is_relative_to(Path(compile_module.__file__).parent / "compiled")
         return
     for place in ("built", "installed"):
@@ -220,8 +222,8 @@ def test_what_came_compiled_is_used_wherever_it_is_installed(tmp_path: Path) -> 
         shutil.copy(compile_module.__file__, package / "compile.py")
         (package / "caller.py").write_text(CALLER)
         (package / "called.py").write_text(CALLED.format(factor=2))
-    shipped = {"NUMBA_CPU_NAME": compile_module.SHIPPED_FOR, "NUMBA_CPU_FEATURES": ""}
-    made = tmp_path / "installed" / "crypsis_copy" / compile_module.SHIPPED
+    shipped = {"NUMBA_CPU_NAME": sealed_cache.SHIPPED_FOR, "NUMBA_CPU_FEATURES": ""}
+    made = tmp_path / "installed" / "crypsis_copy" / sealed_cache.SHIPPED
     assert answer(tmp_path / "built", NUMBA_CACHE_DIR=str(made), **shipped) == 21
     list_digests(made)
     own = tmp_path / "own"
@@ -423,3 +425,66 @@ def test_an_array_that_nobody_owns_is_not_returned() -> None:
     """What allocates nothing counts no references: an array given back would be freed twice."""
     with pytest.raises(TypeError, match="_give_back returns an array that it does not allocate"):
         kernel(_give_back)(np.zeros(2))
+
+
+SAME = """
+import json, sys, warnings
+import numpy as np
+if {missing}:
+    sys.modules["crypsis.kernels.kernel_compiler"] = None
+with warnings.catch_warnings(record=True) as warned:
+    warnings.simplefilter("always")
+    from crypsis.kernels import compile
+import crypsis
+from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, cbfs, mdav
+from crypsis.run import warm_up
+from crypsis.searches.lattices.evaluation import prepare
+from crypsis.searches.partitions.space import PartitionSpace, Walk
+from crypsis.table.lattice import Lattice
+
+values = np.random.default_rng(1).standard_normal((60, 3))
+labels = mdav(values, 5, GENERIC, EUCLIDEAN)
+said = [labels.tolist()]
+if not {missing}:
+    table = crypsis.example(120, seed=1)
+    context = prepare(table, Lattice.of(table), None, None, False)
+    nodes = (0, 3, context.lattice.size - 1)
+    said.append([repr(context.reading(context.lattice.levels(node), 2, 4, 5)) for node in nodes])
+    walk = Walk(PartitionSpace(values, (5,)).context(5), 5, np.array([7], np.uint64))
+    walk.load(labels.astype(np.int32))
+    said.append([repr(walk.anneal(2000, 1.0, 0.05)), walk.labels().tolist()])
+if compile.PLAIN:  # nothing is kept, so nothing is compiled ahead
+    assert compile.is_compiled(mdav) and not compile.is_compiled(cbfs) and compile.complete() is None
+    assert compile.seconds_compiling() > 0
+    warm_up.subprocess.Popen = None
+    warm_up.compile_ahead()
+print(json.dumps([compile.PLAIN, [str(each.message) for each in warned if each.category is RuntimeWarning], said]))
+"""
+
+
+def outcome(folder: Path, missing: bool = False, **environment: str) -> Any:
+    inherited = {**os.environ, "NUMBA_DISABLE_JIT": "0"}
+    if environment:
+        inherited["NUMBA_CACHE_DIR"] = str(folder / "cache")
+    made = subprocess.run(
+        [sys.executable, "-c", SAME.format(missing=missing)],
+        env={**inherited, **environment}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert not (folder / "cache").exists(), "nothing is kept"
+    return json.loads(made.stdout)
+
+
+def test_numba_compiles_the_kernels_its_own_way_to_the_same_bits(tmp_path: Path) -> None:
+    """MDAV, lattice nodes and annealing, by our compiler and by plain `njit`."""
+    ours, plain = outcome(tmp_path), outcome(tmp_path, CRYPSIS_KERNELS="plain")
+    assert [ours[0], plain[0]] == [False, True]
+    assert ours[1] == plain[1] == []
+    assert ours[2] == plain[2]
+
+
+def test_without_a_private_part_of_numba_kernels_still_run(tmp_path: Path) -> None:
+    plain, warned, said = outcome(tmp_path, missing=True, CRYPSIS_KERNELS="")
+    assert plain
+    assert len(said[0]) == 60
+    assert len(warned) == 1
+    assert "every process compiles anew; install the numba that Crypsis asks for" in warned[0]

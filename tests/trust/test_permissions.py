@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from crypsis.cli.app import app
-from crypsis.kernels.compile import cache_folder, kernel
-from crypsis.kernels.sealed_cache import KEY
+from crypsis.kernels.compile import kernel
+from crypsis.kernels.sealed_cache import KEY, cache_folder
 from crypsis.studio import studio
 from crypsis.studio.opening import upload_folder, write_example
 from crypsis.studio.session import Session

@@ -16,7 +16,19 @@ import typer
 from crypsis.cli import options
 from crypsis.cli.output import say, say_json, table, working
 
-NEEDED = ("numpy", "scipy", "numba", "polars", "pyarrow", "narwhals", "pydantic", "jinja2", "joblib", "vl_convert")
+NEEDED = (
+    "numpy",
+    "scipy",
+    "numba",
+    "polars",
+    "pyarrow",
+    "narwhals",
+    "pydantic",
+    "jinja2",
+    "joblib",
+    "filelock",
+    "vl_convert",
+)
 HELPFUL = {"pandas": "pandas frames in and out", "dask": "a cluster as engine"}
 
 
@@ -72,6 +84,10 @@ def _warmed_up() -> str:
 
 
 def _cache() -> tuple[bool, str]:
+    from crypsis.kernels.compile import PLAIN
+
+    if PLAIN:
+        return True, "none: numba compiles the kernels its own way, anew in every process"
     folder = Path(importlib.import_module("crypsis.kernels").__file__ or ".").parent
     writable = os.access(folder, os.W_OK)
     return True, "beside the kernels" if writable else "in the user's cache folder or none: slower first call"

@@ -216,7 +216,7 @@ def warn_if_large(path: Path) -> None:
     """Warn before a file is read that may not fit in memory, and name the alternative."""
     try:
         size, memory = path.stat().st_size, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):  # Windows does not say so
         return
     if size > memory / 4:
         warn(

@@ -6,17 +6,21 @@ A part is neither optimised nor made machine code alone. Everything is linked on
 from __future__ import annotations
 
 import gc
+import re
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from filelock import lock_descriptor
 from llvmlite.binding import Linkage  # type: ignore[import-untyped]
-from numba.core import types
+from numba.core import caching, event, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import (
     AnnotateTypes,
     IRLegalization,
@@ -37,6 +41,10 @@ from numba.core.untyped_passes import (
     RewriteSemanticConstants,
     TranslateByteCode,
 )
+
+from crypsis.kernels.sealed_cache import KernelCache
+
+_NAME = re.compile(r"\w+")
 
 
 class _PartLibrary(JITCodeLibrary):
@@ -192,3 +200,99 @@ def _holds_array(kind: Any) -> bool:
     """Whether a value of a type is, or holds, an array."""
     held: Any = kind if isinstance(kind, types.BaseTuple) else ()
     return isinstance(kind, types.Array) or any(_holds_array(each) for each in held)
+
+
+class _Part(CPUDispatcher):
+    """A kernel as other kernels call it: compiled once for all whole numbers, whatever their width, also constants.
+
+    It is never called from Python and never kept alone, so that it has no wrapper for arguments and results and no
+    file of its own: half of what a small function costs to compile.
+    """
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return super().get_call_template(tuple(map(_widened, args)), kws)
+
+
+class Kernel(CPUDispatcher):
+    """A kernel as Python calls it; other kernels that call it get a `_Part`, made only when one of them does."""
+
+    @property
+    def _numba_type_(self) -> types.Dispatcher:
+        if not hasattr(self, "_part"):
+            options = {**_options(self.py_func), "no_cpython_wrapper": True}
+            self._part = _Part(self.py_func, targetoptions=options, pipeline_class=PartCompiler)
+        return types.Dispatcher(self._part)
+
+    @property
+    def _cache(self) -> Any:
+        """Where compiled code is kept, looked up at the first call: a command imports every kernel and calls few.
+
+        Where neither the folder beside the source nor the user's cache folder can be written (a read-only install
+        without a home), or others may write them, every process compiles: correct if slower to start.
+        """
+        if "_place" not in self.__dict__:
+            place: Any = caching.NullCache()
+            with suppress(RuntimeError, OSError):
+                place = KernelCache(self.py_func)
+            self.__dict__.setdefault("_place", place)  # at once: two threads may call a kernel for the first time
+        return self.__dict__["_place"]
+
+    @_cache.setter
+    def _cache(self, place: Any) -> None:
+        """Nothing: numba sets one when a kernel is made."""
+
+    def compile(self, sig: Any) -> Any:
+        with _alone(self):
+            return super().compile(sig)
+
+
+@contextmanager
+def _alone(kernel: Any) -> Iterator[None]:
+    """One process at a time compiles a kernel; the next finds it in the cache. Waiting counts as compiling."""
+    folder, lock = getattr(kernel._cache, "cache_path", None), None
+    if folder is not None:
+        with suppress(OSError):  # without a lock two processes may compile the same
+            lock = (Path(folder) / f"{kernel.py_func.__name__}.lock").open("ab")
+            if not lock_descriptor(lock.fileno(), blocking=False):
+                with event.trigger_event("numba:compile", data={"dispatcher": kernel}):
+                    lock_descriptor(lock.fileno())
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.close()
+
+
+def _widened(kind: Any) -> Any:
+    """The type an argument is compiled for: a constant like any number, signed whole numbers as the widest."""
+    kind = types.unliteral(kind)  # type: ignore[no-untyped-call]
+    return types.int64 if kind in types.signed_domain else kind
+
+
+_OPTIONS = {"nopython": True, "nogil": True, "boundscheck": None, "no_cfunc_wrapper": True}
+_ALLOCATING = {"arange", "argsort", "copy", "empty", "full", "sort", "zeros"}
+_SCALARS = {"None", "bool", "float", "int", "np", "tuple", "uint64"}
+
+
+def _options(function: Callable[..., Any]) -> dict[str, Any]:
+    """How numba compiles a function: one that owns no array counts no references, which are half of its code.
+
+    It owns what it allocates, and what a kernel gives it that returns more than numbers.
+    """
+    names = set(function.__code__.co_names)
+    called = [each for each in map(function.__globals__.get, names) if isinstance(each, Kernel)]
+    given = (str(each.py_func.__annotations__.get("return", "array")) for each in called)
+    owns = names & _ALLOCATING or any(set(_NAME.findall(kind)) - _SCALARS for kind in given)
+    return {**_OPTIONS, "_nrt": bool(owns)}
+
+
+def compile_kernel(function: Callable[..., Any]) -> Kernel:
+    """A kernel of a plain function."""
+    return Kernel(function, targetoptions=_options(function), pipeline_class=KernelCompiler)
+
+
+def is_kept(kernel: Kernel) -> bool:
+    """Whether the code of a kernel is kept on disk."""
+    place = kernel._cache
+    folders = {getattr(each, "cache_path", None) for each in (place, getattr(place, "_shipped", None))} - {None}
+    return any(next(Path(str(each)).glob(f"*.{kernel.py_func.__name__}-*.nbi"), None) for each in folders)

@@ -4,6 +4,10 @@ Cached code is unpickled and run, so what another user can write there, that use
 if they belong to the user and nobody else may write them; every file begins with a digest keyed by 32 bytes of the
 operating system, in a file beside the folders that only the user can read; what came with a wheel must have the digest
 that a list in the wheel gives. A file that fits neither is taken for absent, and its kernel is compiled again.
+
+numba's own cache is found by the path of the file a kernel stands in and does not look at the kernels it calls from
+elsewhere. Ours is found by content alone: it lies in a folder named after the content of the file and of every kernel
+file it imports, so that a change in one of them finds nothing old and a copy of the package finds what was compiled.
 """
 
 from __future__ import annotations
@@ -13,14 +17,19 @@ import hmac
 import io
 import os
 import pickle
+import re
 import secrets
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from platform import machine
 from typing import Any
 
+from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untyped]
 from numba.core import caching
+from numba.core.runtime.nrt import rtsys
 
 KEY = "crypsis.key"
 """File with the key of a cache, beside its folders."""
@@ -28,6 +37,14 @@ LIST = "compiled.sha256"
 """File with the digests of what came compiled, beside its folder."""
 SIZE = 32
 """Bytes of a key and of a digest."""
+SHIPPED = "compiled"
+"""The folder beside the kernels that a wheel of ours fills."""
+SHIPPED_FOR = "x86-64-v3"
+"""The processors it is filled for: those of the last ten years."""
+_X86_64_V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
+
+_IMPORT = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_NAME = re.compile(r"\w+")
 
 
 def is_private(folder: Path) -> bool:
@@ -145,3 +162,147 @@ class ShippedFile(SealedFile):
         whole = (self._folder / name).read_bytes()
         listed = shipped_digests(self._folder.parent).get(f"{self._folder.name}/{name}", "")
         return whole[SIZE:] if hmac.compare_digest(hashlib.sha256(whole).hexdigest(), listed) else None
+
+
+def kept_parent(source: Path) -> Path:
+    """The folder in which the cache folders of kernels lie: of those that came compiled, else of our own."""
+    shipped = source.parent / SHIPPED
+    return shipped if shipped.is_dir() and runs_shipped() else cache_folder(source).parent
+
+
+@cache
+def cache_folder(source: Path) -> Path:
+    """Where compiled kernels of exactly this source, and of the kernels it imports, are kept."""
+    digest = hashlib.sha256()
+    for path in sorted(_with_imports(source)):
+        digest.update(path.read_bytes())
+    home, beside = source.parent, source.parent / "__pycache__"
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    if named and _may_be_used(Path(named)):
+        parent = Path(named)
+    elif os.access(beside if beside.exists() else home, os.W_OK) and _may_be_used(beside):
+        parent = beside
+    else:
+        parent = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "crypsis"
+    return parent / f"{source.stem}-{digest.hexdigest()[:16]}"
+
+
+def _may_be_used(folder: Path) -> bool:
+    """Whether a folder is private, or not there yet: a folder of ours is made private."""
+    return is_private(folder) or not folder.exists()
+
+
+def _with_imports(source: Path) -> set[Path]:
+    """The file and every file of its folder that it imports, directly or not."""
+    found, waiting = set(), [source]
+    while waiting:
+        path = waiting.pop()
+        if path in found or not path.is_file():
+            continue
+        found.add(path)
+        # Every process reads every kernel file once: to parse them all would take half a second.
+        for module, names in _IMPORT.findall(path.read_text(encoding="utf-8")):
+            waiting.extend(source.parent / f"{name}.py" for name in (module.rsplit(".", 1)[-1], *_NAME.findall(names)))
+    return found
+
+
+class _ContentLocator(caching._CacheLocator):
+    """Where a kernel is cached: by the content of its sources, whatever their path and time stamp."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._py_file = file  # numba names it in warnings
+        self._folder, self._line = cache_folder(Path(file)), function.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return self._folder.name
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Any:
+        locator = cls(py_func, py_file)
+        for folder in (locator._folder.parent, locator._folder):  # what others can write, they can make us run
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not is_private(folder):
+                raise OSError(f"{folder} is not a folder that only its owner may write")
+        key_of(locator._folder.parent)
+        locator.ensure_cache_path()  # type: ignore[no-untyped-call]
+        return locator
+
+
+class _KernelCacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [_ContentLocator]  # noqa: RUF012 - numba's own name and type
+
+
+class _ShippedLocator(_ContentLocator):
+    """The kernels that came compiled with the package, for a machine like many: read, never written."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        super().__init__(function, file)
+        self._folder = Path(file).parent / SHIPPED / self._folder.name
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Any:
+        locator = cls(py_func, py_file)
+        return locator if locator._folder.is_dir() and runs_shipped() else None
+
+
+class _ShippedCacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [_ShippedLocator]  # noqa: RUF012 - numba's own name and type
+
+
+class _QuickCache(caching.FunctionCache):
+    """A cache that loads code without what only compiling needs.
+
+    numba's own first makes itself ready to compile, which imports half of it and SciPy's linear algebra: half a second
+    of every command. Cached code is linked to nothing but the runtime.
+    """
+
+    _impl_class: Any = None
+    _file_class: type[SealedFile] = SealedFile
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = self._file_class(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+
+
+class _ShippedCache(_QuickCache):
+    _impl_class = _ShippedCacheImpl
+    _file_class = ShippedFile
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        key = super()._index_key(sig, codegen)  # type: ignore[no-untyped-call]
+        return (key[0], (key[1][0], SHIPPED_FOR, ""), *key[2:])
+
+
+class KernelCache(_QuickCache):
+    """What came compiled, else what was compiled here."""
+
+    _impl_class = _KernelCacheImpl
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._shipped: _ShippedCache | None = None
+        with suppress(RuntimeError, OSError):
+            self._shipped = _ShippedCache(function)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = None if self._shipped is None else self._shipped.load_overload(sig, target_context)
+        return super().load_overload(sig, target_context) if found is None else found
+
+
+@cache
+def runs_shipped() -> bool:
+    """Whether this machine runs what `scripts/wheel` compiles."""
+    found = get_host_cpu_features()
+    return machine() in ("x86_64", "AMD64") and all(found.get(feature, False) for feature in _X86_64_V3)

@@ -7,7 +7,6 @@ quasi-identifiers. What a sketch can tell is said in `release/sources.py`.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import lock_descriptor
 from numpy.typing import NDArray
 
 from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
@@ -354,7 +354,7 @@ class ReleaseLedger:
                 f"{self.file}: the ledger of releases cannot be written; name a file that can by {VARIABLE}"
             ) from None
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock_descriptor(lock)
             yield
         finally:
             os.close(lock)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -13,6 +12,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from filelock import lock_descriptor
 
 from crypsis.errors import SearchError
 from crypsis.measures.utility import Usefulness
@@ -165,12 +166,10 @@ def held(folder: Path) -> Iterator[None]:
             f"cannot continue here; make it writable, or copy it to a writable place and resume it there"
         ) from None
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock_descriptor(handle, blocking=False):
             raise SearchError(
                 f"{folder}: another process is running in this folder; wait for it, or stop it, then `crypsis resume`"
-            ) from None
+            )
         yield
     finally:
         os.close(handle)

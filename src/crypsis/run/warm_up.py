@@ -57,9 +57,11 @@ def warm_up(walk: bool = True) -> Iterator[str]:
     for offer in worth[1:2]:
         _take_steps(offer, table)
         yield offer.name
-    with suppress(OSError):  # without a place to write it, the next run compiles ahead again
-        complete().parent.mkdir(parents=True, exist_ok=True)
-        complete().touch()
+    mark = complete()
+    if mark is not None:
+        with suppress(OSError):  # without a place to write it, the next run compiles ahead again
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
 
 
 def _take_steps(offer: SearchOffer, table: Table) -> None:
@@ -78,14 +80,16 @@ def _take_steps(offer: SearchOffer, table: Table) -> None:
 def compile_ahead(walk: bool = True) -> None:
     """Start a process that compiles the kernels of the usual searches, unless they are compiled; it ends with this one.
 
-    Whichever of the two needs a kernel first compiles it, and the other takes it from the cache.
+    Whichever of the two needs a kernel first compiles it, and the other takes it from the cache. Where no compiled
+    kernel is kept there is nothing to take, and no process is started.
 
     Parameters
     ----------
     walk : bool
         As in `warm_up`.
     """
-    if (os.cpu_count() or 1) < 2 or (complete().exists() and (is_compiled(visit) or not walk)):
+    mark = complete()
+    if mark is None or (os.cpu_count() or 1) < 2 or (mark.exists() and (is_compiled(visit) or not walk)):
         return
     compiling = f"import gc; gc.disable(); from crypsis.run.warm_up import warm_up; list(warm_up({walk}))"
     command = [sys.executable, "-c", compiling]  # it ends before garbage matters

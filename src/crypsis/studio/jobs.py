@@ -5,7 +5,6 @@ The process is recorded next to the folder of the run, so that a later studio fi
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shlex
@@ -13,10 +12,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from filelock import lock_descriptor
 
 from crypsis.errors import SearchError
 from crypsis.run.folder import GUARD, STORE
@@ -27,6 +29,7 @@ PATIENCE = 20.0
 """Seconds a stopped search may take to write its state."""
 
 _children: list[subprocess.Popen[bytes]] = []
+_asking = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -150,14 +153,12 @@ def _held(folder: Path) -> bool:
     """Whether a process has locked the folder."""
     if not (folder / STORE).exists() or not (folder / GUARD).exists():
         return False
-    handle = os.open(folder / GUARD, os.O_RDWR)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
+    with _asking:  # the lock is taken for a moment: two who ask at once would meet each other
+        handle = os.open(folder / GUARD, os.O_RDWR)
+        try:
+            return not lock_descriptor(handle, blocking=False)
+        finally:
+            os.close(handle)
 
 
 # -- The status of a run from its store while the search writes it: a few counts, no solution is read.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import secrets
 import shutil
@@ -12,11 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from filelock import lock_descriptor
+
 from crypsis.errors import TableError
 
 UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EFBIG})
 PART = ".crypsis.part"
 """End of the name of a temporary file or folder."""
+POSIX = os.name == "posix"
+"""Whether open files can be renamed and folders opened; elsewhere nothing shows who writes, and nothing is swept."""
 
 
 def write_atomically(path: str | Path, content: bytes, *, replace: bool = False, mode: int = 0o600) -> None:
@@ -47,10 +50,10 @@ def write_atomically(path: str | Path, content: bytes, *, replace: bool = False,
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-                if replace:
-                    aside.replace(path)
-                else:
-                    _link(aside, path)
+                if POSIX:
+                    _rename(aside, path, replace)
+            if not POSIX:
+                _rename(aside, path, replace)
         finally:
             aside.unlink(missing_ok=True)
         _sync(path.parent)
@@ -76,8 +79,11 @@ def private_folder(path: str | Path) -> Path:
     return path
 
 
-def _link(aside: Path, path: Path) -> None:
-    """Rename the finished file without overwriting one that appeared meanwhile."""
+def _rename(aside: Path, path: Path, replace: bool) -> None:
+    """Rename the finished file; unless it may be replaced, without overwriting one that appeared meanwhile."""
+    if replace:
+        aside.replace(path)
+        return
     try:
         os.link(aside, path)
     except FileExistsError:
@@ -136,7 +142,7 @@ def atomic_folder(path: str | Path, *, mode: int = 0o700) -> Iterator[Path]:
 def _open_folder(path: Path) -> int:
     """Make a folder that only its owner may enter, and open it."""
     path.mkdir(mode=0o700)
-    return os.open(path, os.O_RDONLY)
+    return os.open(path if POSIX else os.devnull, os.O_RDONLY)
 
 
 def _settle(path: Path, mode: int) -> None:
@@ -167,8 +173,10 @@ def _begin(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
     while True:
         aside = path.parent / f".{path.name}.{secrets.token_hex(8)}{PART}"
         handle = make(aside)
+        if not POSIX:
+            return aside, handle
         with suppress(OSError):  # a file system without locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            lock_descriptor(handle)
         with suppress(FileNotFoundError):
             if os.path.samestat(aside.lstat(), os.fstat(handle)):
                 return aside, handle
@@ -177,13 +185,14 @@ def _begin(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
 
 def _sweep(folder: Path) -> None:
     """Remove what killed writers left in a folder; writers at work hold a lock."""
-    for left in folder.glob(f".*{PART}"):
+    for left in folder.glob(f".*{PART}") if POSIX else ():
         try:
             handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
         except OSError:
             continue
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not lock_descriptor(handle, blocking=False):
+                continue
             if left.is_dir():
                 shutil.rmtree(left, ignore_errors=True)
             else:
@@ -202,6 +211,8 @@ def _refuse_existing(path: Path, replace: bool) -> None:
 
 
 def _sync(path: Path) -> None:
+    if not POSIX:  # a folder cannot be opened, nor a file synchronised that is open for reading
+        return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

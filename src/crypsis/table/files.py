@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-import resource
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -30,14 +30,18 @@ CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 
 def memory() -> int:
-    """Bytes of memory: of the machine, of the container or of the process limit, whichever is least."""
-    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if allowed != resource.RLIM_INFINITY:
-        limits.append(allowed)
+    """Bytes of memory: of machine, container or process limit, whichever is least; no limit where none is known."""
+    limits = []
+    with suppress(ImportError, AttributeError):  # Windows has neither
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        import resource
+
+        allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if allowed != resource.RLIM_INFINITY:
+            limits.append(allowed)
     with suppress(OSError, ValueError):
         limits.append(int(CONTAINER.read_text(encoding="ascii")))
-    return min(limits)
+    return min(limits, default=sys.maxsize)
 
 
 # -- Tables and hierarchies in files.

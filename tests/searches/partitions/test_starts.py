@@ -50,7 +50,7 @@ def test_a_start_in_pieces_is_the_start_made_at_once_and_resumes(
 ) -> None:
     for name, value in (("START_AT_ONCE", 0), ("BLOCK", 60), ("START_PIECE", 100)):
         monkeypatch.setattr(partition_space, name, value)
-    monkeypatch.setattr("crypsis.searches.partitions.chains.AT_ONCE", 0)
+    monkeypatch.setattr("crypsis.searches.partitions.chains.START_AT_ONCE", 0)
     space = PartitionSpace(np.random.default_rng(5).standard_normal((500, 4)), (3, 5, 12))
     lineages = Lineages(space, refinement, 2)
     posed = partition_problem(lineages, QuickScores(space), ("loss", "risk"), np.random.default_rng(1), {})

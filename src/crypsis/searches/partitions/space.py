@@ -476,7 +476,7 @@ def comparisons(points: NDArray[np.float64], k: int) -> float:
 
     Examples
     --------
-    >>> comparisons(np.zeros((1000, 10)), 5) <= AT_ONCE < comparisons(np.zeros((30_000, 110)), 5)
+    >>> comparisons(np.zeros((1000, 10)), 5) <= START_AT_ONCE < comparisons(np.zeros((30_000, 110)), 5)
     True
     """
     return len(points) * points.size / k
