@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.charts.experiments import MUTATIONS, averaged, operator_picture, time_picture
+from crypsis.charts.experiments import MUTATIONS, average_runs, operator_picture, time_picture
 from crypsis.evolution import Budget, Problem, State, evolve
 from crypsis.searches.groupings import Evaluator, GroupingSearch, genome_of, groups_of
 from crypsis.table.table import Table
@@ -200,13 +200,13 @@ def dynamic(data: dict[str, NDArray[np.float64]], seeds: int, sizes: list[int], 
 
 def operators(data: dict[str, NDArray[np.float64]], seeds: int, folder: Path) -> None:
     table = as_table(data["Water"])
-    rows = averaged([run(table, seed, k=25, recipe="paper")[1].settled() for seed in range(seeds)])
+    rows = average_runs([run(table, seed, k=25, recipe="paper")[1].settled() for seed in range(seeds)])
     draw(operator_picture(rows, MUTATIONS, f"Mutations, Water k = 25, mean of {seeds} runs"), folder / "gomm-mutations")
     draw(
         operator_picture(rows, ("crossover",), f"Crossover, Water k = 25, mean of {seeds} runs"),
         folder / "gomm-crossover",
     )
-    ours = averaged([run(table, s, k=25, recipe="paper", start="customary")[1].settled() for s in range(seeds)])
+    ours = average_runs([run(table, s, k=25, recipe="paper", start="customary")[1].settled() for s in range(seeds)])
     draw(operator_picture(ours, MUTATIONS, "Mutations, customary start"), folder / "gomm-mutations-customary-start")
 
 

@@ -35,7 +35,7 @@ from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
-from crypsis.table.suppression import allowed
+from crypsis.table.suppression import allowed_records
 from crypsis.table.table import Table
 
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "salary-class")
@@ -191,7 +191,7 @@ def wide(runs: int) -> Iterator[Row]:
             rng = np.random.default_rng(seed)
             found.append(least_loss(table, rng, k=5, suppression=0.05, evaluations=WIDE_EVALUATIONS))
             spent.append(time.process_time() - started)
-        scores = DemandScores(prepare(table, lattice, None, None, False), allowed(0.05, len(table)), 5, 0)
+        scores = DemandScores(prepare(table, lattice, None, None, False), allowed_records(0.05, len(table)), 5, 0)
         yield {
             "lattice": name, "nodes": f"{lattice.size:.2g}", "records": len(table),
             "loss %": [round(f.loss, 3) for f in found], "most evaluations": max(f.evaluations for f in found),
@@ -295,7 +295,7 @@ def high() -> Iterator[Row]:
         started = time.process_time()
         context = prepare(table, lattice, None, None, False)
         spent = time.process_time() - started
-        scores = DemandScores(context, allowed(0.05, rows), 5, 0)
+        scores = DemandScores(context, allowed_records(0.05, rows), 5, 0)
         nodes = [rng.integers(0, np.array(lattice.heights) + 1) for _ in range(100)]
         scores(nodes[0])
         each = []

@@ -33,7 +33,7 @@ from crypsis.searches.maskings import PAPER, SWIFT, MaskingResult, MaskingSearch
 from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.masking_search import MaskedFiles, PaperFamilies, build_population, own_measures
 from crypsis.searches.maskings.scoring import Ledgers
-from crypsis.searches.maskings.strategy import Parent, Proposal, crossed
+from crypsis.searches.maskings.strategy import Parent, Proposal, cross
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.example import example
 from crypsis.table.table import Table
@@ -145,7 +145,7 @@ def cost_of(n: int) -> Row:
 
     def crossover() -> None:
         start = int(rng.integers(codes.size))
-        child = crossed(codes, mate, slice(start, int(rng.integers(start, codes.size)) + 1))
+        child = cross(codes, mate, slice(start, int(rng.integers(start, codes.size)) + 1))
         ledgers.run([Proposal(unbeaten, codes=child)], Serial())
 
     crossing = seconds(crossover, max(10, 50_000 // n))

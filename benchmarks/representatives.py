@@ -20,7 +20,7 @@ import numpy as np
 
 import crypsis
 from crypsis.masking.microaggregation import Microaggregation
-from crypsis.masking.repairing import repaired
+from crypsis.masking.repairing import repair
 from crypsis.privacy.model import class_sizes
 from crypsis.table.links import links
 from crypsis.table.precision import at_source_precision
@@ -116,7 +116,7 @@ def rules(table: Table, k: int) -> list[dict[str, Any]]:
         method = Microaggregation(k=k, scaling="range", groups=groups, categories=categories)
         masked = at_source_precision(method.mask(plain, np.random.default_rng(0)), plain)
         began = time.process_time()
-        mended = repaired(masked, plain, read_rules)
+        mended = repair(masked, plain, read_rules)
         spent = time.process_time() - began
         for rule in read_rules:
             found.append(

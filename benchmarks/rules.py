@@ -18,7 +18,7 @@ import numpy as np
 
 from crypsis.audits.default_roles import cautious
 from crypsis.masking import Microaggregation
-from crypsis.masking.repairing import repaired
+from crypsis.masking.repairing import repair
 from crypsis.measures import CellLoss
 from crypsis.plan import Plan, draft
 from crypsis.privacy.model import class_sizes
@@ -65,7 +65,7 @@ def report(table: Table, k: int, known: tuple[str, ...]) -> None:
         method = Microaggregation(k=k, categories=way, partitioner="blocks")
         masked = at_source_precision(method.mask(table, np.random.default_rng(0)), table)
         began = time.perf_counter()
-        mended = repaired(masked, table, rules)
+        mended = repair(masked, table, rules)
         took = time.perf_counter() - began
         sizes = [int(np.nanmin(class_sizes(each, table.quasi_identifiers))) for each in (masked, mended)]
         lost = [f"{loss.read(each):.2f} %" for each in (masked, mended)]

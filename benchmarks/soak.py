@@ -184,7 +184,7 @@ def soak_studio(rate: float, seconds: float) -> dict[str, Any]:
             load, before = Load(server, rate, seconds), used(server.process.pid)
             took = load.carry_out()
             busy = used(server.process.pid) - before
-            searching = jobs.running(server.run)
+            searching = jobs.is_running(server.run)
             during = len(seen)
             jobs.stop(server.run)
             Load(server, rate, seconds / 2).carry_out()

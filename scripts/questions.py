@@ -19,7 +19,7 @@ from pathlib import Path
 from strangers import drawn
 
 from crypsis.audits.default_roles import cautious
-from crypsis.audits.preview import anticipated
+from crypsis.audits.preview import preview_findings
 from crypsis.errors import CrypsisError
 from crypsis.table.attribute import Role
 from crypsis.table.files import read_table
@@ -42,7 +42,7 @@ def asked(file: Path) -> Asked:
     questions = sum(column.role == Role.UNDECIDED for column in seen.columns)
     settled = cautious(seen, table).columns
     restoring = sum(column.reasons[0].clue is Clue.RESTORING for column in settled)
-    known = len(anticipated(table.with_roles({column.name: Role(column.role) for column in seen.columns})))
+    known = len(preview_findings(table.with_roles({column.name: Role(column.role) for column in seen.columns})))
     return Asked(len(seen.columns), questions, known, restoring)
 
 

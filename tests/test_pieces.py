@@ -12,7 +12,7 @@ from crypsis.masking import LocalRecoding
 from crypsis.measures import CellLoss, RecordLinkage
 from crypsis.measures import record_linkage as linkage
 from crypsis.measures.objective import Objective
-from crypsis.pieces import Pieces, Underway, completed, together
+from crypsis.pieces import Pieces, Underway, complete, together
 from crypsis.table.example import example
 
 
@@ -44,13 +44,13 @@ def test_any_number_of_pieces_at_a_time(numbers: list[int], size: int, most: int
     with Threads(3) as threads:
         while not work.done:
             work.advance(threads, most)
-    assert work.result == completed(doubled(numbers, size)) == expected
+    assert work.result == complete(doubled(numbers, size)) == expected
 
 
 @given(st.lists(NUMBERS, max_size=4), st.integers(1, 3))
 def test_works_side_by_side_do_not_disturb_each_other(several: list[list[int]], size: int) -> None:
-    assert completed(together([doubled(each, size) for each in several])) == [
-        completed(doubled(each, size)) for each in several
+    assert complete(together([doubled(each, size) for each in several])) == [
+        complete(doubled(each, size)) for each in several
     ]
 
 
@@ -59,7 +59,7 @@ def test_an_error_that_work_does_not_handle_leaves_it() -> None:
         yield [lambda: 1 // 0]
 
     with pytest.raises(ZeroDivisionError):
-        completed(together([broken(), broken()]))
+        complete(together([broken(), broken()]))
 
 
 def test_an_evaluation_in_pieces_has_the_figures_of_a_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:

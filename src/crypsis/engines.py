@@ -40,7 +40,7 @@ def _joblib() -> Any:
     return importlib.import_module("joblib")
 
 
-def _cancelled() -> type[BaseException]:
+def _cancelled_error() -> type[BaseException]:
     """What a lost scheduler raises, loaded with the cluster."""
     return importlib.import_module("asyncio").CancelledError  # type: ignore[no-any-return]
 
@@ -317,7 +317,7 @@ class Dask(_Closing):
             distributed.KilledWorker,
             importlib.import_module("distributed.client").FutureCancelledError,
             importlib.import_module("distributed.comm").CommClosedError,
-            _cancelled(),
+            _cancelled_error(),
             TimeoutError,
         )
         for chance in (2, 1):
@@ -344,7 +344,7 @@ class Dask(_Closing):
     def close(self) -> None:
         self._sent = _Sent()
         if self._client is not None:
-            with suppress(OSError, RuntimeError, _cancelled()):  # a lost scheduler does not answer
+            with suppress(OSError, RuntimeError, _cancelled_error()):  # a lost scheduler does not answer
                 self._client.close(timeout=2)
             self._client = None
 

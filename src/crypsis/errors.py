@@ -87,12 +87,12 @@ def listing(names: Iterable[str], most: int = 12) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def repeated(names: Iterable[str]) -> list[str]:
+def find_repeated(names: Iterable[str]) -> list[str]:
     """The names that occur more than once, sorted.
 
     Examples
     --------
-    >>> repeated(["b", "a", "b"])
+    >>> find_repeated(["b", "a", "b"])
     ['b']
     """
     return sorted(name for name, times in Counter(names).items() if times > 1)

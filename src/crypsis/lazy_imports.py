@@ -66,7 +66,7 @@ def position(package: str, module: str) -> tuple[int, ...]:
     Examples
     --------
     >>> position("crypsis.privacy", "crypsis.privacy.anonymity")
-    (1,)
+    (0,)
     """
     homes = list(dict.fromkeys(home for home in public_names(package).values() if home != package))
     for number, home in enumerate(homes):

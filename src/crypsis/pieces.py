@@ -84,7 +84,7 @@ class Underway(Generic[T]):
             self.result, self.done = end.value, True
 
 
-def completed(work: Pieces[T]) -> T:
+def complete(work: Pieces[T]) -> T:
     """Do all pieces one after the other.
 
     Parameters

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crypsis.audits.default_roles import cautious
 from crypsis.audits.exposure import few_together
-from crypsis.audits.preview import anticipated, in_groups, middle, similar
+from crypsis.audits.preview import in_groups, middle, preview_findings, similar
 from crypsis.audits.published import Published
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.table.attribute import Role
@@ -43,7 +43,7 @@ def test_it_agrees_with_the_audit_of_a_masked_file() -> None:
     table = example(600, seed=3).with_roles({"income": Role.IDENTIFIER})
     masked = Microaggregation(k=5).mask(table, np.random.default_rng(1))
     (seen,) = few_together(Published(masked.drop(["person", "income"]), unstated=frozenset({"diagnosis"}))).findings
-    (expected,) = anticipated(table)
+    (expected,) = preview_findings(table)
     assert seen.columns[0] == expected.columns[0] == "diagnosis"
     assert seen.share / 2 < expected.share < seen.share * 2
 
@@ -55,8 +55,8 @@ def test_a_column_with_few_values_in_a_large_table_is_no_question() -> None:
         columns | {"ill": rng.choice(["no", "yes"], 4000).tolist()},
         {"age": "quasi", "sex": "quasi", "ill": "confidential"},
     )
-    assert anticipated(ill) == []
-    assert anticipated(ill.drop(["age", "sex"])) == [], "nothing is masked beside it"
+    assert preview_findings(ill) == []
+    assert preview_findings(ill.drop(["age", "sex"])) == [], "nothing is masked beside it"
 
 
 def test_the_safest_reading_spares_outcomes_and_assumes_nothing_else() -> None:
@@ -69,7 +69,9 @@ def test_the_safest_reading_spares_outcomes_and_assumes_nothing_else() -> None:
     assert next(c for c in settled.columns if c.name == "income").reasons[0] == Reason(Clue.OUTCOME_NAME, word="income")
     assert roles["religion"] == "quasi"
     assert Clue.COMBINED in {column.reasons[0].clue for column in settled.columns}
-    assert anticipated(bare.with_roles({name: Role(role) for name, role in roles.items()}), stated=["income"]) == []
+    assert (
+        preview_findings(bare.with_roles({name: Role(role) for name, role in roles.items()}), stated=["income"]) == []
+    )
 
 
 def test_an_outcome_that_restores_a_masked_column_is_not_spared_nor_the_last_column() -> None:

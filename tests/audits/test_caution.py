@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from crypsis.audits.default_roles import cautious
-from crypsis.audits.partial_values import restoring
+from crypsis.audits.partial_values import find_restoring
 from crypsis.audits.preview import similar
 from crypsis.table.attribute import Role
 from crypsis.table.frames import wrap
@@ -118,7 +118,7 @@ def test_a_confidential_column_that_tells_records_of_a_group_apart_is_masked() -
     )
     table, quasi = wrap(frame), ("town", "age")
     roles = {name: Role.QUASI_IDENTIFIER if name in quasi else Role.CONFIDENTIAL for name in table.names}
-    assert restoring(table.with_roles(roles)) == []
+    assert find_restoring(table.with_roles(roles)) == []
     assert clue(frame, "party") is Clue.RESTORING
     assert clue(frame, "vote") is Clue.COMBINED, "it restores nothing, but who knows a vote finds its record"
 

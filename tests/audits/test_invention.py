@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crypsis.audits import Published
-from crypsis.audits.invention import filled, invented
+from crypsis.audits.invention import find_filled, find_invented
 from crypsis.table.table import Table
 
 
@@ -19,20 +19,20 @@ def people() -> Table:
 def test_a_missing_cell_that_holds_a_value_is_found() -> None:
     original = people()
     published = original.with_columns({"date": np.array([11.0, 11.0, 13.0, 13.0])})
-    (found,) = filled(Published(published, original))
+    (found,) = find_filled(Published(published, original))
     assert (found.key, found.records, found.share, found.refuses) == ("filled:date", 1, 0.25, True)
-    assert filled(Published(original, original)) == []
-    assert filled(Published(published)) == []
+    assert find_filled(Published(original, original)) == []
+    assert find_filled(Published(published)) == []
 
 
 def test_a_pair_nobody_holds_and_a_number_out_of_range_are_reported() -> None:
     original = people()
     roles = original.column("role")
     published = original.with_columns({"role": np.where(np.arange(4) == 0, roles[1], roles)})
-    (pair,) = invented(Published(published, original))
+    (pair,) = find_invented(Published(published, original))
     assert (pair.columns, pair.records, pair.refuses) == (("sex", "role"), 1, False)
     beyond = original.with_columns({"date": np.array([10.0, np.nan, 12.0, 15.0])})
-    (number,) = invented(Published(beyond, original))
+    (number,) = find_invented(Published(beyond, original))
     assert (number.columns, number.records) == (("date",), 1)
 
 
@@ -42,5 +42,5 @@ def test_a_group_of_values_is_no_value_and_hides_no_pair_beside_it() -> None:
     attribute = original.attribute("role").but(categories=tuple(roles))
     codes = np.array([roles.index("husband"), roles.index("married"), roles.index("wife"), -1], dtype=np.int32)
     published = original.with_columns({"role": codes}, attributes={"role": attribute})
-    (pair,) = invented(Published(published, original))
+    (pair,) = find_invented(Published(published, original))
     assert (pair.columns, pair.records) == (("sex", "role"), 1), "the husband; of the married one nothing can be said"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import vl_convert
 
-from crypsis.charts.experiments import MUTATIONS, PANELS, averaged, operator_picture, time_picture
+from crypsis.charts.experiments import MUTATIONS, PANELS, average_runs, operator_picture, time_picture
 from crypsis.evolution import Tally
 
 
@@ -22,16 +22,16 @@ def tally(generations, seed):
 
 def test_runs_are_averaged_generation_by_generation():
     first, second = tally(3, 0), tally(3, 1)
-    rows = averaged([first, second])
+    rows = average_runs([first, second])
     assert len(rows) == 3 * 6
     expected = (first.table()[7]["best_gain"] + second.table()[7]["best_gain"]) / 2
     assert rows[7]["best_gain"] == pytest.approx(expected)
     with pytest.raises(ValueError, match="different lengths"):
-        averaged([first, tally(2, 0)])
+        average_runs([first, tally(2, 0)])
 
 
 def test_figures_are_valid_vega_lite():
-    rows = averaged([tally(3, 0)])
+    rows = average_runs([tally(3, 0)])
     mutations = operator_picture(rows, MUTATIONS, "mutations")
     assert len(mutations["vconcat"]) == len(PANELS) == 4
     bars = [{"k": k, "algorithm": a, "seconds": 1.0} for k in (5, 10) for a in ("GOMM", "D-GOMM")]

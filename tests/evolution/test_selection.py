@@ -16,7 +16,7 @@ def test_worths_by_hand():
     assert selection.WeightedMean()(scores).tolist() == [2.0, 2.0]
     assert selection.WeightedMean((3.0, 1.0))(scores).tolist() == [1.5, 3.0]
     assert selection.Worst()(scores).tolist() == [3.0, 4.0]
-    assert selection.turned(np.array([1.0, 4.0])).tolist() == [4.0, 1.0]
+    assert selection.roulette_weights(np.array([1.0, 4.0])).tolist() == [4.0, 1.0]
 
 
 @settings(max_examples=50, deadline=None)

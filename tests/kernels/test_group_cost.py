@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crypsis.kernels.composite import column_cost, middle, unlike
 from crypsis.kernels.halving import cut, sort_by_line, survey_fellows, survey_order
 from crypsis.masking.representatives import Representative
-from crypsis.searches.composites.space import cells_of, halved, room_of
+from crypsis.searches.composites.space import cells_of, halve_table, room_of
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import Table
@@ -98,7 +98,7 @@ def test_halving_makes_groups_of_k_within_strata(seed: int, n: int, k: int, part
     cells = cells_of(table, ("v",), (Representative.TYPICAL,), (1.0,))
     strata = np.sort(rng.integers(0, parts, n)).astype(np.int32)
     strata = np.unique(strata, return_inverse=True)[1].astype(np.int32)
-    labels, order = halved(cells, strata, k, 1.5, np.array([7], np.uint64), room_of(cells, k))
+    labels, order = halve_table(cells, strata, k, 1.5, np.array([7], np.uint64), room_of(cells, k))
     assert sorted(order.tolist()) == list(range(n))
     sizes = np.bincount(labels)
     for group in range(len(sizes)):

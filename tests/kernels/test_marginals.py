@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.masking.representatives import marginals
+from crypsis.masking.representatives import choose_marginals
 from naive import marginals as naive
 
 
@@ -14,7 +14,7 @@ def chosen(groups: list[list[int]], count: int, ordered: bool) -> tuple[float, f
     """Σ |records of a category after − before| of what the kernel chooses, and its cost."""
     codes = np.array([each for group in groups for each in group], dtype=np.int32)
     labels = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    found, filled = marginals(codes, labels, len(groups), count, ordered)
+    found, filled = choose_marginals(codes, labels, len(groups), count, ordered)
     assert filled.all()
     assert all(category in group for category, group in zip(found.tolist(), groups, strict=True))
     after = np.bincount(found[labels], minlength=count)

@@ -16,7 +16,7 @@ from crypsis.kernels.recoding import (
     settle,
     widened,
 )
-from crypsis.masking.local_recoding import moved
+from crypsis.masking.local_recoding import move_records
 from lattice_tables import random_hierarchy
 from naive import recoding as naive
 
@@ -69,7 +69,7 @@ def test_moves_keep_every_record_every_k_and_never_cost(seed, m, s, k):
     homes = settle(tuples, owner)
     house_leftovers(tuples, homes, owner, k, True)
     before = float((homes.size * homes.loss).sum())
-    for _ in moved(tuples, homes, k, 10_000):
+    for _ in move_records(tuples, homes, k, 10_000):
         pass
     assert float((homes.size * homes.loss).sum()) <= before + 1e-9
     seen = np.zeros(len(tuples.leaf), dtype=int)

@@ -16,7 +16,7 @@ from crypsis.masking.representatives import CATEGORIES, Representative
 from crypsis.privacy.model import class_sizes
 from crypsis.searches.search import searches
 from crypsis.table.example import example
-from crypsis.table.links import followed, links
+from crypsis.table.links import follow_lead, links
 from crypsis.table.table import LOCAL, Table, lock
 
 
@@ -128,6 +128,6 @@ def test_linked_columns_never_contradict(categories: Representative, missing: fl
 def test_a_link_that_does_not_hold_is_refused() -> None:
     table = linked(60, 1)
     with pytest.raises(TableError, match="is linked to 'age', which holds numbers"):
-        followed(table, "town", "age")
+        follow_lead(table, "town", "age")
     with pytest.raises(TableError, match="records hold another value of 'colour'"):
-        followed(table, "colour", "town")
+        follow_lead(table, "colour", "town")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import crypsis
 from crypsis.masking.microaggregation import Microaggregation
-from crypsis.masking.repairing import repaired
+from crypsis.masking.repairing import repair
 from crypsis.plan import Plan
 from crypsis.privacy.model import class_sizes
 from crypsis.table.precision import at_source_precision
@@ -47,7 +47,7 @@ def masked_by(table: Table, k: int, categories: str) -> Table:
 def test_every_rule_is_mended_and_no_class_is_split(n: int, k: int, categories: str, seed: int) -> None:
     table = planted(n, seed)
     masked = masked_by(table, k, categories)
-    mended = repaired(masked, table, RULES)
+    mended = repair(masked, table, RULES)
     assert created(table, mended) == [0, 0, 0, 0]
     before, after = (class_sizes(each, each.quasi_identifiers) for each in (masked, mended))
     assert (after >= before).all(), "classes may only grow"
@@ -61,14 +61,14 @@ def test_a_total_is_computed_and_not_blanked() -> None:
     masked = table.with_columns({"a": np.full(3, 2.0), "b": np.full(3, 1.0), "sum": np.full(3, 4.0)})
     rule = read_rule("sum = a + b")
     assert count_violations(rule, table, masked).created == 3
-    assert repaired(masked, table, [rule]).column("sum").tolist() == [3, 3, 3]
+    assert repair(masked, table, [rule]).column("sum").tolist() == [3, 3, 3]
 
 
 def test_two_numbers_that_changed_places_meet_in_the_middle() -> None:
     """A stay of 2 to 5 days published as 6 to 3 becomes 4 to 5 (4.5 down and up); nothing is blanked."""
     table = Table.from_columns({"start": [2, 2, 8], "end": [5, 5, 9]}, {"start": "quasi", "end": "quasi"})
     masked = table.with_columns({"start": np.array([6.0, 6.0, 8.0]), "end": np.array([3.0, 3.0, 9.0])})
-    mended = repaired(masked, table, [read_rule("start <= end")])
+    mended = repair(masked, table, [read_rule("start <= end")])
     assert mended.column("start").tolist() == [4, 4, 8]
     assert mended.column("end").tolist() == [5, 5, 9]
 
@@ -84,7 +84,7 @@ def test_numbers_in_wrong_order_keep_their_totals() -> None:
     masked = at_source_precision(method.mask(table, rng), table)
     rule = read_rule("first <= last")
     assert count_violations(rule, table, masked).created > 0
-    mended = repaired(masked, table, [rule])
+    mended = repair(masked, table, [rule])
     assert count_violations(rule, table, mended).created == 0
     for name in ("first", "last"):
         assert not mended.missing(name).any()
@@ -98,7 +98,7 @@ def test_a_value_of_the_class_mends_before_anything_is_blanked() -> None:
     masked = table.with_columns({"kin": np.array([0, 0, 0]), "sex": np.array([0, 0, 0])})
     rule = read_rule("if kin = 'husband' then sex = 'm'")
     assert count_violations(rule, table, masked).created == 3
-    mended = repaired(masked, table, [rule])
+    mended = repair(masked, table, [rule])
     assert mended.column("sex").tolist() == [table.attribute("sex").categories.index("m")] * 3
     assert mended.column("kin").tolist() == [0, 0, 0]
 
@@ -115,7 +115,7 @@ def test_a_hierarchy_mends_by_the_common_ancestor() -> None:
     masked = table.with_columns({"kin": np.array([leaves["husband"]] * 6 + [leaves["child"]]), "sex": np.zeros(7)})
     rule = read_rule("if kin = 'husband' then sex = 'm'")
     assert count_violations(rule, table, masked).created == 6
-    mended = repaired(masked, table, [rule])
+    mended = repair(masked, table, [rule])
     assert mended.level("kin") == LOCAL
     assert [mended.labels("kin")[code] for code in mended.column("kin")] == ["spouse"] * 6 + ["child"]
 
@@ -124,7 +124,7 @@ def test_locked_columns_are_left_alone_and_what_cannot_be_mended_is_counted() ->
     table = Table.from_columns({"low": [1, 2], "high": [2, 3]}, {"low": "quasi", "high": "other"})
     locked = table.with_columns({}, attributes={"low": table.attribute("low").but(locked=True)})
     masked = locked.with_columns({"low": np.array([9.0, 9.0])})
-    assert repaired(masked, locked, [read_rule("low <= high")]) is masked
+    assert repair(masked, locked, [read_rule("low <= high")]) is masked
 
 
 def test_a_run_mends_counts_and_releases_without_a_violation(tmp_path: object) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crypsis.errors import TableError
 from crypsis.masking.microaggregation import Microaggregation
-from crypsis.masking.representatives import CATEGORIES, NUMBERS, Representative, Representatives, represented
+from crypsis.masking.representatives import CATEGORIES, NUMBERS, Representative, Representatives, represent_column
 from crypsis.measures.information_loss import CellLoss, information_losses
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
@@ -33,7 +33,7 @@ def labels_of(masked: Table) -> list[str]:
 
 
 def shown(table: Table, groups: list[int], representative: Representative) -> list[str]:
-    found = represented(table, "town", np.array(groups, dtype=np.int32), representative)
+    found = represent_column(table, "town", np.array(groups, dtype=np.int32), representative)
     return labels_of(table.with_columns({"town": found.column}, {"town": found.level}))
 
 
@@ -58,9 +58,9 @@ def test_a_missing_value_blanks_its_group_unless_it_is_filled_in() -> None:
     table = towns([0, -1, 2, 3])
     groups = np.array([0, 0, 1, 1], dtype=np.int32)
     for representative in set(CATEGORIES) - {Representative.MEDIAN}:
-        found = represented(table, "town", groups, representative)
+        found = represent_column(table, "town", groups, representative)
         assert found.column[:2].tolist() == [-1, -1]
-        filled = represented(table, "town", groups, representative, filling=True)
+        filled = represent_column(table, "town", groups, representative, filling=True)
         assert filled.column[:2].tolist() == [0, 0], "Turku, as a value and as a node"
 
 
@@ -72,17 +72,22 @@ def test_without_a_hierarchy_different_values_have_no_common_ancestor() -> None:
 
 def test_suppressed_records_take_no_part() -> None:
     table = towns([3, 0, 0, 1]).without(np.array([True, False, False, False]))
-    found = represented(table, "town", np.zeros(3, dtype=np.int32), Representative.COMMON_ANCESTOR)
+    found = represent_column(table, "town", np.zeros(3, dtype=np.int32), Representative.COMMON_ANCESTOR)
     assert found.level == LOCAL
     assert [TOWNS.node_labels[code] if code >= 0 else "" for code in found.column] == ["", *["Finland"] * 3]
-    assert represented(table, "town", np.zeros(3, dtype=np.int32), Representative.MODE).column.tolist() == [3, 0, 0, 0]
+    assert represent_column(table, "town", np.zeros(3, dtype=np.int32), Representative.MODE).column.tolist() == [
+        3,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_a_column_has_representatives_of_its_kind() -> None:
     numbers = Table.from_columns({"x": [1, 2]}, {"x": "quasi"})
     for table, name, representative in ((numbers, "x", "marginal"), (towns([0, 1]), "town", "mean")):
         with pytest.raises(TableError, match=f"has no {representative}"):
-            represented(table, name, np.zeros(2, dtype=np.int32), Representative(representative))
+            represent_column(table, name, np.zeros(2, dtype=np.int32), Representative(representative))
 
 
 def test_codes_of_a_genome() -> None:
@@ -99,8 +104,8 @@ def test_spread_keeps_mean_and_variance_within_the_range(n: int, seed: int) -> N
     groups = np.sort(rng.integers(0, max(1, n // 3), n))
     groups = np.unique(groups, return_inverse=True)[1].astype(np.int32)
     before = table.column("x")
-    after = represented(table, "x", groups, Representative.SPREAD).column
-    plain = represented(table, "x", groups, Representative.MEAN).column
+    after = represent_column(table, "x", groups, Representative.SPREAD).column
+    plain = represent_column(table, "x", groups, Representative.MEAN).column
     assert before.min() <= after.min()
     assert after.max() <= before.max()
     cut = (after == before.min()) | (after == before.max())
@@ -127,7 +132,7 @@ def test_ancestors_are_true_and_lowest_and_the_cheapest_costs_least(n: int, seed
         assert {published[row] for row in np.flatnonzero(groups == group)} == {found[1] if found else ""}
     losses = {}
     for representative in (Representative.MODE, Representative.COMMON_ANCESTOR, Representative.CHEAPEST):
-        found_ = represented(table, "town", groups, representative)
+        found_ = represent_column(table, "town", groups, representative)
         masked = table.with_columns({"town": found_.column}, {"town": found_.level})
         losses[representative] = np.bincount(groups, information_losses(table, masked, "town"))
     least = np.minimum(losses[Representative.MODE], losses[Representative.COMMON_ANCESTOR])
@@ -163,7 +168,7 @@ def test_importance_weighs_distance_and_loss() -> None:
 def test_an_amount_that_one_person_has_is_not_published(way: Representative) -> None:
     """Group 0: the middle 20 is one person's, and the mean is published; in group 1 several people have 7."""
     table = Table.from_columns({"pay": [10.0, 20.0, 33.0, 7.0, 7.0, 8.0]}, {"pay": "quasi"})
-    column = represented(table, "pay", np.array([0, 0, 0, 1, 1, 1], dtype=np.int32), way).column
+    column = represent_column(table, "pay", np.array([0, 0, 0, 1, 1, 1], dtype=np.int32), way).column
     assert column.tolist() == [21.0, 21.0, 21.0, 7.0, 7.0, 7.0]
 
 

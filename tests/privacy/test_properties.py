@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crypsis.privacy.model import (
     class_sizes,
-    failing,
+    find_failing,
     sensitive_counts,
     spread,
     worst,
@@ -80,5 +80,5 @@ def test_failing_allows_rounding_only() -> None:
     levels = np.array([3 - 1e-12, 2.9, np.nan, 3])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert failing(levels, 3, "at least").tolist() == [False, True, False, False]
-        assert failing(levels, 2.95, "at most").tolist() == [True, False, False, True]
+        assert find_failing(levels, 3, "at least").tolist() == [False, True, False, False]
+        assert find_failing(levels, 2.95, "at most").tolist() == [True, False, False, True]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crypsis.privacy.anonymity import SmallestClass, smallest_class
-from crypsis.privacy.model import failing, models
+from crypsis.privacy.model import find_failing, models
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table
 
@@ -110,5 +110,5 @@ def test_a_number_that_marks_members_marks_them_and_not_the_others() -> None:
 
 
 def test_room_for_rounding_grows_with_the_threshold_only() -> None:
-    assert failing(np.array([1e6 - 5e-4, 1e6 - 2e-3]), 1e6, "at least").tolist() == [False, True]
-    assert failing(np.array([0.1 + 1.5e-9]), 0.1, "at most").tolist() == [True]
+    assert find_failing(np.array([1e6 - 5e-4, 1e6 - 2e-3]), 1e6, "at least").tolist() == [False, True]
+    assert find_failing(np.array([0.1 + 1.5e-9]), 0.1, "at most").tolist() == [True]

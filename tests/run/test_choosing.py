@@ -11,7 +11,7 @@ from crypsis.errors import PlanError, SearchError
 from crypsis.measures.objective import Complaint, Evaluation
 from crypsis.run.choosing import parse
 from crypsis.run.front import Front
-from crypsis.run.search_state import is_milestone, spread
+from crypsis.run.search_state import is_milestone, spread_positions
 from crypsis.run.solution import BASELINE, Solution
 
 
@@ -129,11 +129,11 @@ def test_picks_that_find_nothing() -> None:
 def test_spread_takes_corners_then_gaps() -> None:
     scores = np.array([[0.0, 10.0], [1.0, 6.0], [5.0, 5.0], [9.0, 1.0], [10.0, 0.0]])
     none = np.zeros(5, dtype=np.bool_)
-    assert spread(scores, none, 3) == [0, 4, 1]  # the ends and the knee
-    assert spread(scores, none, 4) == [0, 4, 1, 2]  # then the farthest
-    assert spread(scores, np.array([True, True, False, False, True]), 1) == [2]
-    assert spread(scores, ~none, 3) == []
-    assert sorted(spread(scores, none, 99)) == [0, 1, 2, 3, 4]
+    assert spread_positions(scores, none, 3) == [0, 4, 1]  # the ends and the knee
+    assert spread_positions(scores, none, 4) == [0, 4, 1, 2]  # then the farthest
+    assert spread_positions(scores, np.array([True, True, False, False, True]), 1) == [2]
+    assert spread_positions(scores, ~none, 3) == []
+    assert sorted(spread_positions(scores, none, 99)) == [0, 1, 2, 3, 4]
 
 
 def test_milestones_thin_out() -> None:

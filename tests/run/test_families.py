@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import crypsis
 from crypsis.cli.app import app
 from crypsis.measures.objective import Complaint, Evaluation
-from crypsis.run.front import Front, closest, family_contributions, missed
+from crypsis.run.front import Front, closest, family_contributions, shortage
 from crypsis.run.solution import Solution
 from crypsis.text.reports import change_text
 
@@ -49,7 +49,7 @@ def test_the_closest_misses_least() -> None:
     ],
 )
 def test_how_far_a_demand_is_missed(complaint: Complaint, share: float) -> None:
-    assert missed(complaint) == pytest.approx(share)
+    assert shortage(complaint) == pytest.approx(share)
 
 
 def test_the_command_says_both(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from crypsis.masking.generalisation import Generalisation, datafly, datafly_step
 from crypsis.measures.estimate_use import EstimateUse
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.record_linkage import RecordLinkage
-from crypsis.pieces import completed
+from crypsis.pieces import complete
 from crypsis.plan import Plan
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.model import class_sizes
@@ -195,7 +195,7 @@ def test_a_baseline_keeps_the_limit_of_the_risk_by_the_size_of_its_classes() -> 
     plan = Plan.parse(tomllib.loads(PLAN + LIMITED))
     assert [each.name for each in baselines(plan, table) if each.safe] == ["MDAV within the limit of risk"]
     safe = next(each for each in baselines(plan, table) if each.safe)
-    masked = completed(safe.make(table, np.random.default_rng(0)))
+    masked = complete(safe.make(table, np.random.default_rng(0)))
     assert class_sizes(masked, masked.quasi_identifiers).min() >= 13
     assert RecordLinkage().against(table).read(masked) <= 8.0
     assert not any(each.safe for each in baselines(plan, table.take(np.arange(12)))), "too few records"
@@ -205,7 +205,7 @@ def test_a_baseline_keeps_the_limit_of_the_risk_by_the_size_of_its_classes() -> 
 @pytest.mark.parametrize(("k", "suppression"), [(2, 0.1), (3, 0.05), (25, 0.1), (60, 0.3)])
 def test_plain_recoding_stops_at_the_first_step_that_keeps_k(k: int, suppression: float) -> None:
     table = example(120, seed=3)
-    found = completed(datafly(table, k, suppression, np.random.default_rng(0)))
+    found = complete(datafly(table, k, suppression, np.random.default_rng(0)))
     for levels in datafly_steps(Lattice.of(table)):
         method = Generalisation(levels=levels, suppression=suppression, k=k)
         with suppress(CrypsisError):
@@ -220,7 +220,7 @@ def test_baselines_of_a_large_table_are_made_in_blocks(monkeypatch: pytest.Monke
     table = example(150, seed=4)
     plain = next(each for each in baselines(Plan.parse(tomllib.loads(PLAN)), table) if each.name == "plain MDAV")
     assert plain.message.endswith("within blocks of 40 similar records")
-    masked = completed(plain.make(table, np.random.default_rng(0)))
+    masked = complete(plain.make(table, np.random.default_rng(0)))
     assert class_sizes(masked, masked.quasi_identifiers).min() >= 3
 
 

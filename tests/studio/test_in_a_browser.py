@@ -156,7 +156,7 @@ def test_reload_kill_and_restart_lose_nothing(own_home: Path, visitor: Any) -> N
     finally:
         server.stop()
     end_searches(own_home)
-    assert not jobs.running(run)
+    assert not jobs.is_running(run)
 
 
 def test_two_tabs_agree(server: Server, visitor: Any) -> None:

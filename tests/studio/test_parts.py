@@ -23,9 +23,9 @@ from crypsis.studio.forms import answers, apply_goal, entries, number
 from crypsis.studio.opening import safe_name
 from crypsis.studio.pages.compare import MOST_DRAWN
 from crypsis.studio.pages.front import MOST_MARKS
-from crypsis.studio.publishing import framed
+from crypsis.studio.publishing import frame_report
 from crypsis.studio.session import MOST_PINS, Session
-from crypsis.studio.studio import percent, whole
+from crypsis.studio.studio import format_integer, percent
 from crypsis.table.example import example
 
 PLAN = """
@@ -162,7 +162,7 @@ def test_a_browser_gets_few_marks() -> None:
 
 def test_figures_for_the_eye() -> None:
     assert [percent(value) for value in (0.0, 0.01, 0.723, 27.68, None)] == ["0.0", "<0.1", "0.7", "27.7", "–"]
-    assert whole(1234567.0) == "1\u202f234\u202f567"
+    assert format_integer(1234567.0) == "1\u202f234\u202f567"
 
 
 def test_a_rulebook_becomes_demands() -> None:
@@ -198,7 +198,7 @@ def test_a_framed_report_has_no_inline_style() -> None:
         '<meta http-equiv="Content-Security-Policy" content="x"><style>b { color: red }</style>'
         '<i style="width: 3%"></i><i style="width: 3%"></i>'
     )
-    html, nonce = framed(page)
+    html, nonce = frame_report(page)
     assert ' style="' not in html
     assert f'<style nonce="{nonce}">' in html
     assert html.count('data-style="s0"') == 3
@@ -236,7 +236,7 @@ def test_what_a_killed_studio_left_of_an_upload_goes_and_nothing_else(tmp_path: 
 def test_a_job_that_ended_is_not_alive(tmp_path: Path) -> None:
     job = jobs.start(tmp_path / "run", ["run", str(tmp_path / "missing.toml")])
     ended(job)
-    assert not jobs.running(tmp_path / "run")
+    assert not jobs.is_running(tmp_path / "run")
     assert jobs.job(tmp_path / "run") == job
     assert "there is no such file" in job.complaint()
     assert jobs.as_typed(jobs.resume_command(Path("a run"), "5s")) == "crypsis resume 'a run' --budget 5s"

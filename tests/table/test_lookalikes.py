@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from crypsis.privacy.diversity import LDiversity
 from crypsis.table.attribute import Attribute, Kind, Role
-from crypsis.table.lookalikes import LookAlikes, fold_label, folded_codes, look_alikes, merged, rounded_numbers
+from crypsis.table.lookalikes import (
+    LookAlikes,
+    fold_label,
+    folded_codes,
+    look_alikes,
+    merge_lookalikes,
+    rounded_numbers,
+)
 from crypsis.table.table import Table
 
 SPELLINGS = ["HIV", "hiv", "HIV ", " Hiv", "\u200bHIV", "\uff28\uff29\uff36", "hiv\u00a0"]
@@ -77,7 +84,7 @@ def test_codes_keep_the_order_and_missing_stays_missing() -> None:
         (np.array([3, 1, 0, -1, 2], dtype=np.int32),),
     )
     assert folded_codes(table, "grade").tolist() == [3, 0, 0, -1, 2]
-    assert merged(table, ["grade"]).labels("grade") == table.labels("grade")
+    assert merge_lookalikes(table, ["grade"]).labels("grade") == table.labels("grade")
     assert look_alikes(table, "grade") == [LookAlikes(spellings=2, records=2)]
     assert look_alikes(table.without(np.arange(5) == 1), "grade") == []
 

@@ -16,7 +16,7 @@ from crypsis.searches.lattices.evaluation import prepare
 from crypsis.table import suppression as module
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.lattice import Lattice
-from crypsis.table.suppression import allowed, rule_code, share_for, suppress
+from crypsis.table.suppression import allowed_records, rule_code, share_for, suppress
 from crypsis.table.table import Table
 from lattice_tables import tables
 from naive.equivalence_classes import by_size, group_by, strictest_l
@@ -62,7 +62,7 @@ def test_a_demand_is_added_to_what_goes_by_size() -> None:
 def test_more_than_the_limit_is_refused_with_a_limit_that_suffices() -> None:
     with pytest.raises(TableError, match=r"k = 5 and l = 3 .* 11 of 17 .* allows 10; .* the limit to 0\.6471$"):
         suppress(SIZES, DISTINCT, "failing-class", 10, 5, 3)
-    assert allowed(0.6471, 17) == 11
+    assert allowed_records(0.6471, 17) == 11
     assert suppress(SIZES, DISTINCT, "failing-class", 11, 5, 3).records == 11
 
 
@@ -74,18 +74,18 @@ def test_nothing_to_suppress() -> None:
 
 
 def test_shares_of_records() -> None:
-    assert [allowed(share, 100) for share in (0, 0.01, 0.29, 0.999, 1)] == [0, 1, 29, 99, 100]
+    assert [allowed_records(share, 100) for share in (0, 0.01, 0.29, 0.999, 1)] == [0, 1, 29, 99, 100]
     for share in (-0.01, 1.01):
         with pytest.raises(PlanError, match="lies between 0 and 1"):
-            allowed(share, 100)
+            allowed_records(share, 100)
 
 
 @given(st.integers(1, 5000), st.integers(0, 5000))
 def test_the_share_named_suffices_and_no_smaller_step_does(records: int, suppressed: int) -> None:
     suppressed = min(suppressed, records)
     share = share_for(suppressed, records)
-    assert allowed(share, records) >= suppressed
-    assert suppressed == 0 or allowed(share - 0.0001, records) < suppressed
+    assert allowed_records(share, records) >= suppressed
+    assert suppressed == 0 or allowed_records(share - 0.0001, records) < suppressed
 
 
 def test_numbers_of_the_rules() -> None:
@@ -133,7 +133,7 @@ def test_compiled_code_leaves_out_the_same_classes(
     if rule == "by-size":
         k, diversity = 0, 0
     classes = classes_of(generalise(table, lattice, levels), lattice.names)
-    distinct, allowance = classes.contents(table.codes(["illness"])[:, 0]).distinct, allowed(share, len(table))
+    distinct, allowance = classes.contents(table.codes(["illness"])[:, 0]).distinct, allowed_records(share, len(table))
     context = prepare(table, lattice, "illness", None, False)
     read = context.reading(levels, rule_code(rule, bool(k or diversity)), allowance, k, diversity)
     try:

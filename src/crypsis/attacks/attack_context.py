@@ -195,13 +195,13 @@ def learnt(names: Sequence[str], tables: Sequence[Table], original: Table) -> li
             codes = np.unique(values, return_inverse=True)[1]
             columns.append(np.where(np.isnan(values), MISSING, codes))
         else:
-            parts = [_labelled(original, table, name, place) for place, table in enumerate(tables)]
+            parts = [_code_labels(original, table, name, place) for place, table in enumerate(tables)]
             columns.append(np.concatenate(parts))
     keys = equivalence_classes(np.stack(columns, axis=1)).of
     return np.split(keys, np.cumsum([len(table) for table in tables])[:-1])
 
 
-def _labelled(original: Table, table: Table, name: str, place: int) -> Numbers:
+def _code_labels(original: Table, table: Table, name: str, place: int) -> Numbers:
     """Codes by the original's categories; a label that it lacks equals no label of another table."""
     codes = alike_codes(original, table, name)[0].astype(np.int64)
     strange = codes >= len(original.attribute(name).categories)
@@ -254,7 +254,7 @@ def certain(candidates: Flags, published: Numbers, own: Numbers) -> Flags:
     return np.asarray((low == high) & (high == own))
 
 
-def expected(candidates: Flags, published: Numbers, own: Numbers) -> NDArray[np.float64]:
+def chance_of_success(candidates: Flags, published: Numbers, own: Numbers) -> NDArray[np.float64]:
     """Probability that a random candidate is right about a person.
 
     candidates  bool[people, published]: candidate records of each person

@@ -31,11 +31,11 @@ def linkability(context: AttackContext) -> Outcome | Untried:
     if not sets[1]:
         return Untried(attack, "the intruder knows one column only; two sets of columns are needed")
     people = context.original.take(context.sample(context.original, attack))
-    earned = _linked(context, people, sets)
+    earned = _link_probabilities(context, people, sets)
     control = None
     if context.control is not None:
         outside = context.control.take(context.sample(context.control, attack))
-        control = Rate.of(float(_linked(context, outside, sets).sum()), len(outside))
+        control = Rate.of(float(_link_probabilities(context, outside, sets).sum()), len(outside))
     published = int(context.release.kept.sum())
     return Outcome(
         attack=attack,
@@ -57,7 +57,7 @@ def linkability(context: AttackContext) -> Outcome | Untried:
     )
 
 
-def _linked(context: AttackContext, people: Table, sets: tuple[Sequence[str], Sequence[str]]) -> Floats:
+def _link_probabilities(context: AttackContext, people: Table, sets: tuple[Sequence[str], Sequence[str]]) -> Floats:
     """Probability that both parties take the same record, for each person."""
     one, other = (nearest_sets(context.meet(people, names)) for names in sets)
     earned = np.zeros(len(people))
@@ -78,10 +78,10 @@ def inference(context: AttackContext) -> list[Outcome | Untried]:
         return [Untried("inference", "no confidential column is published as collected")]
     rows = context.sample(context.original, "inference")
     outsiders = None if context.control is None else context.sample(context.control, "inference")
-    right = _inferred(context, context.original.take(rows), secrets)
+    right = _score_guesses(context, context.original.take(rows), secrets)
     false = None
     if context.control is not None and outsiders is not None:
-        false = _inferred(context, context.control.take(outsiders), secrets)
+        false = _score_guesses(context, context.control.take(outsiders), secrets)
     return [
         Outcome(
             attack=f"inference of {name}",
@@ -102,7 +102,7 @@ def inference(context: AttackContext) -> list[Outcome | Untried]:
     ]
 
 
-def _inferred(context: AttackContext, people: Table, secrets: Sequence[str]) -> dict[str, Floats]:
+def _score_guesses(context: AttackContext, people: Table, secrets: Sequence[str]) -> dict[str, Floats]:
     """Success of each guess, for people whose value is known."""
     earned: dict[str, list[Floats]] = {name: [] for name in secrets}
     for part, near in nearest_sets(context.meet(people, context.knows)):

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from crypsis.attacks.attack_context import CELLS, AttackContext, Flags, certain, expected, nearest_sets
+from crypsis.attacks.attack_context import CELLS, AttackContext, Flags, certain, chance_of_success, nearest_sets
 from crypsis.attacks.outcome import Outcome, Rate, Untried
 from crypsis.measures.class_risk import class_risk
 from crypsis.measures.measure import Reading
@@ -71,7 +71,7 @@ def identify(
     many = np.zeros(len(rows), dtype=np.int64)
     for part, left in candidates(context.original.take(rows)):
         own = keys.people[rows[part]]
-        sure[part], guessed[part] = certain(left, keys.published, own), expected(left, keys.published, own)
+        sure[part], guessed[part] = certain(left, keys.published, own), chance_of_success(left, keys.published, own)
         many[part] = left.sum(axis=1)
     control = None if keys.names else Rate.known(0.0)
     if context.control is not None and keys.outsiders is not None:

@@ -78,7 +78,7 @@ def undo_rank_swapping(context: AttackContext) -> Outcome | Untried:
     Outcome or Untried
     """
     attack = "undo rank swapping"
-    names = [name for name in context.knows if _ordered(context, name)]
+    names = [name for name in context.knows if _is_ordered(context, name)]
     if not names:
         return Untried(attack, "no column the intruder knows is published as ordered values")
     ranks = [Ranks.published(context.release, name) for name in names]
@@ -127,7 +127,7 @@ def nearest_in_rank(gaps: Sequence[NDArray[np.float64]], kept: Flags, window: fl
     return np.asarray((total <= total.min(axis=1, keepdims=True) + SAME) & np.isfinite(total))
 
 
-def _ordered(context: AttackContext, name: str) -> bool:
+def _is_ordered(context: AttackContext, name: str) -> bool:
     return context.release.level(name) == 0 and context.release.attribute(name).kind is not Kind.NOMINAL
 
 

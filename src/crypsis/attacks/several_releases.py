@@ -98,7 +98,7 @@ def reveal_together(original: Table, releases: Sequence[Table]) -> Together:
     below, fixed = np.zeros(len(rows), dtype=np.bool_), np.zeros((len(rows), len(told)), dtype=np.bool_)
     for person, own in enumerate(keys[-1][rows]):
         sets = [side[person] for side in held]
-        below[person], fixed[person] = _crossed(sets, int(own), k, [values[name] for name in told])
+        below[person], fixed[person] = _cross_sets(sets, int(own), k, [values[name] for name in told])
     exposed = below | fixed.any(axis=1)
     shown = {name: float(fixed[:, place].sum()) for place, name in enumerate(told)}
     return Together(len(rows), tuple(names), k, float(below.sum()), shown, float(exposed.sum()))
@@ -145,7 +145,7 @@ def tuples_together(one: Table, other: Table, names: Sequence[str]) -> Together:
     below, exposed, fixed = 0.0, 0.0, np.zeros(len(told))
     for (class_, key), count in here.items():
         for partner, number in partners.get(key, []):
-            few, sure = _crossed([held[0][class_], held[1][partner]], key, k, [values[name] for name in told])
+            few, sure = _cross_sets([held[0][class_], held[1][partner]], key, k, [values[name] for name in told])
             weight = count * number / total[key]
             below, exposed, fixed = (
                 below + weight * few,
@@ -195,7 +195,7 @@ def _by_class(of: Numbers, keys: Numbers) -> dict[int, Held]:
     return {int(of[order[at]]): np.unique(part, return_counts=True) for at, part in zip(starts, parts, strict=True)}
 
 
-def _crossed(sets: Sequence[Held], own: int, k: int, values: Sequence[Numbers]) -> tuple[bool, NDArray[np.bool_]]:
+def _cross_sets(sets: Sequence[Held], own: int, k: int, values: Sequence[Numbers]) -> tuple[bool, NDArray[np.bool_]]:
     """Whether fewer than k candidates are left, and which values are certain, by all sets together and none alone."""
     shared, counts = sets[0]
     for keys, numbers in sets[1:]:
@@ -290,8 +290,8 @@ def intersection(context: AttackContext, second: Table) -> Outcome | Untried:
 
 
 def _common(one: AttackContext, other: AttackContext, people: Table, keys: tuple[Numbers, Numbers, Numbers]) -> Common:
-    first = [row for _, near in nearest_sets(one.meet(people, one.knows)) for row in _held(near, keys[0])]
-    second = [row for _, near in nearest_sets(other.meet(people, other.knows)) for row in _held(near, keys[1])]
+    first = [row for _, near in nearest_sets(one.meet(people, one.knows)) for row in _class_values(near, keys[0])]
+    second = [row for _, near in nearest_sets(other.meet(people, other.knows)) for row in _class_values(near, keys[1])]
     right, left = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.int64)
     for place, (here, there) in enumerate(zip(first, second, strict=True)):
         both, at, to = np.intersect1d(here[0], there[0], assume_unique=True, return_indices=True)
@@ -305,6 +305,6 @@ def _common(one: AttackContext, other: AttackContext, people: Table, keys: tuple
     return Common(right, (alone[0], alone[1]), left, sizes.min(axis=0))
 
 
-def _held(near: NDArray[np.bool_], keys: Numbers) -> list[tuple[Numbers, Numbers]]:
+def _class_values(near: NDArray[np.bool_], keys: Numbers) -> list[tuple[Numbers, Numbers]]:
     """For each person the values in the class, and how often each occurs."""
     return [np.unique(keys[row], return_counts=True) for row in near]

@@ -69,14 +69,14 @@ class Reader:
         """People who meet a condition."""
         sides, record = self.sides, condition.record
         if self.ordered:
-            return _compared(_plain(sides.known), self.published()[record], condition.sense)
+            return _compare(_plain(sides.known), self.published()[record], condition.sense)
         return np.asarray(sides.ancestors[:, sides.places[record, 0]] == sides.codes[record, 0])
 
     def shown(self, condition: Condition) -> Flags:
         """Published records that meet a condition."""
         sides, record = self.sides, condition.record
         if self.ordered:
-            return _compared(self.published(), self.published()[record], condition.sense)
+            return _compare(self.published(), self.published()[record], condition.sense)
         same = (sides.codes == sides.codes[record]) & (sides.places == sides.places[record])
         return np.asarray(same[:, 0])
 
@@ -85,7 +85,7 @@ def _plain(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(points[:, 1] > 0, np.nan, points[:, 0]) if points.shape[1] > 1 else points[:, 0]
 
 
-def _compared(values: NDArray[np.float64], with_: np.float64, sense: Sense) -> Flags:
+def _compare(values: NDArray[np.float64], with_: np.float64, sense: Sense) -> Flags:
     if np.isnan(with_):
         return np.isnan(values)
     return np.asarray(values == with_ if sense == "equal" else values <= with_ if sense == "most" else values >= with_)
@@ -98,8 +98,8 @@ def singling_out(context: AttackContext) -> list[Outcome | Untried]:
     """
     members, outsiders = _as_many(context)
     return [
-        _tried(context, "singling out, one column", members, outsiders, univariate),
-        _tried(context, "singling out, several columns", members, outsiders, multivariate),
+        _try_predicates(context, "singling out, one column", members, outsiders, univariate),
+        _try_predicates(context, "singling out, several columns", members, outsiders, multivariate),
     ]
 
 
@@ -112,7 +112,7 @@ def _as_many(context: AttackContext) -> tuple[Table, Table | None]:
     return context.original.take(rows[0]), context.control.take(rows[1])
 
 
-def _tried(
+def _try_predicates(
     context: AttackContext,
     attack: str,
     members: Table,
@@ -125,14 +125,14 @@ def _tried(
     if not predicates:
         return Untried(attack, "no published value is an extreme or unique, or only one column is known")
     guesses = blind(inside, context.release.kept, [len(each) for each in predicates], rng)
-    hits = _isolated(inside, predicates)
+    hits = _count_isolated(inside, predicates)
     control = None
     if outsiders is not None:
-        control = Rate.of(_isolated(_readers(context, outsiders), predicates), len(predicates))
+        control = Rate.of(_count_isolated(_readers(context, outsiders), predicates), len(predicates))
     return Outcome(
         attack=attack,
         rate=Rate.of(hits, len(predicates)),
-        baseline=Rate.of(_isolated(inside, guesses), len(guesses)),
+        baseline=Rate.of(_count_isolated(inside, guesses), len(guesses)),
         control=control,
         margin=context.intruder.margin,
         definition=(
@@ -149,7 +149,7 @@ def _readers(context: AttackContext, people: Table) -> list[Reader]:
     return [Reader(sides_of(context.original, people, context.release, name, "z")) for name in context.knows]
 
 
-def _isolated(readers: Sequence[Reader], predicates: Sequence[Predicate]) -> int:
+def _count_isolated(readers: Sequence[Reader], predicates: Sequence[Predicate]) -> int:
     """Number of predicates that hold for exactly one person."""
     return sum(int(np.logical_and.reduce([readers[c.column].meets(c) for c in p]).sum() == 1) for p in predicates)
 

@@ -84,7 +84,7 @@ def arithmetic(seen: Published, without: Collection[str] = ()) -> list[Finding]:
         for scaled in (False, True):
             key = _relation(values_of[some], values[some], scaled)
             if key:
-                hits = _restored(values_of, values[:, list(key)], scaled)
+                hits = _is_restored(values_of, values[:, list(key)], scaled)
                 count = int(np.sum(hits & masked))
                 names = tuple(dict.fromkeys(name for place in key for name in terms[place][0]))
                 share = count / masked.sum()
@@ -148,10 +148,10 @@ def _follows(target: Floats, values: Floats, places: Sequence[int], scaled: bool
     ordered = np.sort(target[known])
     ends = np.searchsorted(ordered, ordered + 2 * _near(target), side="right")
     common = (ends - np.arange(len(ordered))).max(initial=0) / max(len(ordered), 1)
-    return bool(_restored(target, values[:, list(places)], scaled)[known].mean() - common > MOSTLY * (1.0 - common))
+    return bool(_is_restored(target, values[:, list(places)], scaled)[known].mean() - common > MOSTLY * (1.0 - common))
 
 
-def _restored(target: Floats, values: Floats, scaled: bool) -> Flags:
+def _is_restored(target: Floats, values: Floats, scaled: bool) -> Flags:
     """bool[n]: numbers that a relation, fitted on the other half of the records, restores."""
     y, terms = _terms(target, scaled), np.stack([_terms(column, scaled) for column in values.T], axis=1)
     known = np.isfinite(y) & np.isfinite(terms).all(axis=1)
@@ -247,7 +247,7 @@ def small_averages(published: Table, original: Table, rows: NDArray[np.intp], le
         digits = decimals(collected)
         written = digits if np.array_equal(np.round(shown, digits), shown, equal_nan=True) else None
         marks = np.zeros(len(shown), dtype=np.bool_)
-        together = tuple(each for each in every if each in sharing(published, name)) or every
+        together = tuple(each for each in every if each in columns_masked_with(published, name)) or every
         if together not in known:
             known[together] = classes_of(published, together)
         alike = [known[together]] if _constant(known[together], shown) else []
@@ -257,7 +257,7 @@ def small_averages(published: Table, original: Table, rows: NDArray[np.intp], le
     return found
 
 
-def sharing(published: Table, name: str) -> tuple[str, ...]:
+def columns_masked_with(published: Table, name: str) -> tuple[str, ...]:
     """Columns masked together with one and apart from the others, as the provenance says; empty where it says none."""
     return published.provenance.sharing(name) if published.provenance is not None else ()
 

@@ -11,10 +11,10 @@ from crypsis.audits.arithmetic import arithmetic, small_averages
 from crypsis.audits.dependence import dependence, find_cuts
 from crypsis.audits.exposure import alone, few_together, homogeneous, singling_out
 from crypsis.audits.household_inference import fellows, few_units
-from crypsis.audits.invention import filled, invented
+from crypsis.audits.invention import find_filled, find_invented
 from crypsis.audits.partial_values import restoring_parts
 from crypsis.audits.published import Finding, FindingKind, Published, find_reason
-from crypsis.audits.restatement import restated
+from crypsis.audits.restatement import find_restated
 from crypsis.errors import TableError
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.attribute import Role
@@ -191,7 +191,7 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
     -------
     Audit
     """
-    alone_ = [*undecided(seen), *singling_out(seen)]
+    alone_ = [*find_undecided(seen), *singling_out(seen)]
     exposed = {each.columns[0] for each in alone_ if each.share > LARGEST_SHARE or each.kind is FindingKind.UNDECIDED}
     together = few_together(seen, exposed)
     restored = dependence(seen)
@@ -204,14 +204,14 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
         *together.findings,
         *restored,
         *arithmetic(seen, {name for each in restored for name in each.columns[each.by :]}),
-        *restated(seen),
+        *find_restated(seen),
         *fellows(seen),
         *few_units(seen),
         *few_averaged(seen),
-        *filled(seen),
+        *find_filled(seen),
         *homogeneous(seen),
         *spelt_alike(seen),
-        *invented(seen),
+        *find_invented(seen),
         *beside,
     ]
     findings.sort(key=lambda each: not each.refuses)
@@ -254,7 +254,7 @@ def spelt_alike(seen: Published) -> list[Finding]:
     return found
 
 
-def undecided(seen: Published) -> list[Finding]:
+def find_undecided(seen: Published) -> list[Finding]:
     """Columns that nobody decided about, most exposing first.
 
     returns  `share` is that of the records with a value no other record holds

@@ -8,8 +8,8 @@ import numpy as np
 
 from crypsis.audits.dependence import MOSTLY, restoring_in_groups
 from crypsis.audits.household_inference import panel_records, records_of_a_unit
-from crypsis.audits.partial_values import restoring
-from crypsis.audits.preview import GROUP, anticipated, similar
+from crypsis.audits.partial_values import find_restoring
+from crypsis.audits.preview import GROUP, preview_findings, similar
 from crypsis.audits.published import Finding, FindingKind
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.profile import (
@@ -61,19 +61,19 @@ def cautious(seen: Profile, table: Table) -> Profile:
     >>> [column.role for column in cautious(crypsis.profile(table), table).columns]
     ['quasi', 'quasi']
     """
-    columns = tuple(_panel(column, table) or _settled(column, seen.rows) for column in seen.columns)
-    spared = tuple(_spared(column) for column in columns)
+    columns = tuple(_panel(column, table) or _settle_role(column, seen.rows) for column in seen.columns)
+    spared = tuple(_spare_outcome(column) for column in columns)
     if any(column.role == Role.QUASI_IDENTIFIER for column in spared):
         columns = spared
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
-    worst = {each.columns[0]: each for each in sorted(restoring(roled), key=lambda each: each.share)}
+    worst = {each.columns[0]: each for each in sorted(find_restoring(roled), key=lambda each: each.share)}
     telling = {
         column.name: worst[column.name].columns[1]
         for column in columns
         if column.name in worst and _tells(column, worst[column.name])
     }
     telling = _in_groups(roled) | telling
-    columns = tuple(_masked(c, telling[c.name]) if c.name in telling else c for c in columns)
+    columns = tuple(_mask_column(c, telling[c.name]) if c.name in telling else c for c in columns)
     return replace(seen, columns=_without_assumptions(columns, table))
 
 
@@ -81,7 +81,7 @@ def _without_assumptions(columns: tuple[ColumnProfile, ...], table: Table) -> tu
     """Confidential columns that would single people out together with others are masked too, the worst first."""
     stated = [c.name for c in columns if c.reasons[0].clue in (Clue.DECLARED, Clue.OUTCOME_NAME)]
     while True:
-        found = anticipated(table.with_roles({c.name: Role(c.role) for c in columns}), LARGEST_SHARE / 2, stated)
+        found = preview_findings(table.with_roles({c.name: Role(c.role) for c in columns}), LARGEST_SHARE / 2, stated)
         if not found:
             return columns
         worst, reason = found[0].columns[0], Reason(Clue.COMBINED, share=found[0].share)
@@ -91,7 +91,7 @@ def _without_assumptions(columns: tuple[ColumnProfile, ...], table: Table) -> tu
         )
 
 
-def _spared(column: ColumnProfile) -> ColumnProfile:
+def _spare_outcome(column: ColumnProfile) -> ColumnProfile:
     """A column whose name says an outcome becomes confidential, where nothing else showed what it is."""
     word = known_word(name_words(column.name), OUTCOMES.split())
     open_ = column.reasons[0].clue in (Clue.PRECAUTION, Clue.CONFIDENTIAL_NAME, Clue.SINGLING_OUT)
@@ -127,13 +127,13 @@ def _tells(column: ColumnProfile, worst: Finding) -> bool:
     return restates or column.role == Role.WEIGHT or worst.share > MOSTLY
 
 
-def _masked(column: ColumnProfile, target: str) -> ColumnProfile:
+def _mask_column(column: ColumnProfile, target: str) -> ColumnProfile:
     """A column that is masked with the quasi-identifiers, because it would restore one."""
     reasons = (Reason(Clue.RESTORING, word=target), *column.reasons[1:])
     return replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=reasons)
 
 
-def _settled(column: ColumnProfile, rows: int) -> ColumnProfile:
+def _settle_role(column: ColumnProfile, rows: int) -> ColumnProfile:
     present = max(rows - column.missing, 1)
     text = column.kind != Kind.NUMERIC and present >= ENOUGH
     exposing = text and column.unique > LARGEST_SHARE * present

@@ -214,7 +214,7 @@ def blank(table: Table) -> Table:
     return table.with_columns({name: cells.astype(table.column(name).dtype) for name, cells in blank.items()})
 
 
-def determining(table: Table, most: float = 0.01) -> dict[str, list[str]]:
+def find_determining(table: Table, most: float = 0.01) -> dict[str, list[str]]:
     """Columns that determine a quasi-identifier in a raw file, e.g. a year of birth the age.
 
     Parameters
@@ -283,7 +283,7 @@ def target_codes(seen: Published, name: str) -> Codes:
     return collected_codes(seen.original, name) if seen.original is not None else seen.codes(name)
 
 
-def _named(classes: EquivalenceClasses, values: Codes) -> Flags:
+def _has_one_value(classes: EquivalenceClasses, values: Codes) -> Flags:
     """bool[classes]: whether all known values of a class are one value."""
     known = values != MISSING
     top = np.iinfo(np.int64).max
@@ -295,7 +295,7 @@ def _named(classes: EquivalenceClasses, values: Codes) -> Flags:
 
 def _agreement(classes: EquivalenceClasses, values: Codes, counted: Flags) -> int:
     """Counted cells whose class holds one known value."""
-    return int(np.sum(_named(classes, values)[classes.of] & counted))
+    return int(np.sum(_has_one_value(classes, values)[classes.of] & counted))
 
 
 def _chance(classes: EquivalenceClasses, values: Codes, counted: Flags, strata: Codes) -> float:

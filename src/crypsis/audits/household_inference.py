@@ -63,7 +63,7 @@ def fellows(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
         masked = seen.masked.get(target)
         if masked is None or not masked.any() or target in shared or _agrees(before, target, home) < OFTEN:
             continue
-        count = _restored(seen, target, classes)
+        count = _count_restored(seen, target, classes)
         if count > most * masked.sum():
             share = count / int(masked.sum())
             found.append(Finding(FindingKind.DEPENDENCE, (*shared, target), count, share, by=len(shared)))
@@ -79,7 +79,7 @@ def _agrees(before: Table, name: str, home: Codes) -> float:
     return float(np.mean(values[members > 1] == 1)) if np.any(members > 1) else 0.0
 
 
-def _restored(seen: Published, target: str, classes: EquivalenceClasses) -> int:
+def _count_restored(seen: Published, target: str, classes: EquivalenceClasses) -> int:
     """Masked cells whose recognised fellows all show the right value, beyond chance."""
     assert seen.original is not None
     values = collected_codes(seen.original, target)
@@ -260,12 +260,12 @@ def panel_records(table: Table, name: str) -> int:
     if len(codes) - follows.sum() > len(counts[counts > 0]):
         return 0
     others = {each: table.codes([each])[:, 0] for each in table.names if each != name}
-    ordered = [each for each, of in others.items() if _increasing(of, follows, counts)]
+    ordered = [each for each, of in others.items() if _is_increasing(of, follows, counts)]
     constant = [each for each, of in others.items() if _constant(of, follows)]
     return int(np.quantile(counts[codes], MOST_UNITS)) if ordered and constant else 0
 
 
-def _increasing(codes: Codes, follows: NDArray[np.bool_], counts: NDArray[np.int64]) -> bool:
+def _is_increasing(codes: Codes, follows: NDArray[np.bool_], counts: NDArray[np.int64]) -> bool:
     """Whether a column of few values grows from record to record of each value."""
     return len(np.unique(codes)) <= 2 * counts.max() and bool(np.all(np.diff(codes)[follows] > 0))
 

@@ -14,7 +14,7 @@ PAIRED = 40
 """Columns of categories up to which pairs are looked at."""
 
 
-def filled(seen: Published) -> list[Finding]:
+def find_filled(seen: Published) -> list[Finding]:
     """Columns in which a missing cell became a value.
 
     seen  the published table and its original; of a shuffled one, missing cells are counted
@@ -35,7 +35,7 @@ def filled(seen: Published) -> list[Finding]:
     return found
 
 
-def invented(seen: Published) -> list[Finding]:
+def find_invented(seen: Published) -> list[Finding]:
     """Numbers outside the collected range, and the worst pair of categories that no record of the original holds.
 
     seen  the published table and its original

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from crypsis.audits.dependence import MOST_RESTORED, Restoring, blank, dependence, find_cuts, finding_of, target_codes
 from crypsis.audits.published import Codes, Finding, Published
-from crypsis.audits.restatement import restated, texts_of
+from crypsis.audits.restatement import find_restated, texts_of
 from crypsis.audits.tokens import parts_of
 from crypsis.table.attribute import Role
 from crypsis.table.hierarchy import MISSING
@@ -102,7 +102,7 @@ def _spelt_parts(seen: Published, name: str) -> Iterator[tuple[NDArray[np.str_],
         yield np.array([each.get(place, "") for each in found]), texts[1]
 
 
-def restoring(table: Table) -> list[Finding]:
+def find_restoring(table: Table) -> list[Finding]:
     """Columns, their parts and intervals, and texts that would say values of quasi-identifiers, were these all masked.
 
     table  as collected
@@ -111,4 +111,4 @@ def restoring(table: Table) -> list[Finding]:
     seen = Published(blank(table), table)
     whole = dependence(seen, most=0.0, together=1)
     told = {(each.columns[0], name) for each in whole for name in each.columns[1:] if each.share > MOST_RESTORED}
-    return [*whole, *restoring_parts(seen, told), *find_cuts(seen, told), *restated(seen)]
+    return [*whole, *restoring_parts(seen, told), *find_cuts(seen, told), *find_restated(seen)]

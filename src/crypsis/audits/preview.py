@@ -25,7 +25,7 @@ LOOKED_AT = 50_000
 """Records that are looked at, drawn at random from a larger table."""
 
 
-def anticipated(table: Table, most: float = LARGEST_SHARE, stated: Collection[str] = ()) -> list[Finding]:
+def preview_findings(table: Table, most: float = LARGEST_SHARE, stated: Collection[str] = ()) -> list[Finding]:
     """Confidential columns that will single people out together with others, although those are masked.
 
     Parameters
@@ -46,9 +46,9 @@ def anticipated(table: Table, most: float = LARGEST_SHARE, stated: Collection[st
     Examples
     --------
     >>> people = crypsis.example(300)
-    >>> [each.columns[0] for each in anticipated(people)]
+    >>> [each.columns[0] for each in preview_findings(people)]
     ['income', 'diagnosis']
-    >>> anticipated(people, stated=["income", "diagnosis"])
+    >>> preview_findings(people, stated=["income", "diagnosis"])
     []
     """
     kept = table.drop(table.named(*UNPUBLISHED, Role.WEIGHT, Role.STRATUM, Role.OTHER, Role.UNDECIDED))

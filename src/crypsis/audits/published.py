@@ -114,7 +114,7 @@ class Published:
         if not (self.table.holds_numbers(name) and before.holds_numbers(name)):
             return same
         shown, collected = self.table.column(name), before.column(name)
-        return same | _nearest(shown, collected) | _shifted(shown, collected)
+        return same | _nearest(shown, collected) | _find_shifted(shown, collected)
 
     def _by_word(self, name: str) -> Flags:
         """bool[n]: texts with a word or number that stands in the collected text of this record and of no other."""
@@ -189,7 +189,7 @@ def _nearest(shown: NDArray[np.float64], collected: NDArray[np.float64]) -> Flag
     return np.asarray(np.abs(shown - collected) < gaps[place] / 2)
 
 
-def _shifted(shown: NDArray[np.float64], collected: NDArray[np.float64]) -> Flags:
+def _find_shifted(shown: NDArray[np.float64], collected: NDArray[np.float64]) -> Flags:
     """Numbers moved by the one amount by which most are, such as dates that are all some days later."""
     moved = shown - collected
     values, counts = np.unique(moved[~np.isnan(moved)], return_counts=True)

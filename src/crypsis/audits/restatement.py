@@ -63,7 +63,7 @@ def spelt_values(table: Table, name: str) -> tuple[tuple[str, ...], NDArray[np.i
     return tuple(fold_text(table.labels(name)[code]) for code in present.tolist()), of
 
 
-def restated(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
+def find_restated(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
     """Texts that restate identifiers or masked values of their record.
 
     Parameters
@@ -84,7 +84,7 @@ def restated(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
     >>> columns = {"name": ["Ann", "Bob", "Cleo"] * 9, "age": list(range(27))}
     >>> columns["note"] = [f"{name} came in" for name in columns["name"]]
     >>> people = crypsis.Table.from_columns(columns, {"name": "identifier", "age": "quasi", "note": "other"})
-    >>> [each.columns for each in restated(Published(people, people))]
+    >>> [each.columns for each in find_restated(Published(people, people))]
     [('note', 'name')]
     """
     if seen.original is None or not len(seen.table):

@@ -30,7 +30,7 @@ _COLOURS = {
 }  # fmt: skip
 
 
-def averaged(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
+def average_runs(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
     """Average the rows of `Tally.table` over runs of equal length.
 
     tallies  one per run

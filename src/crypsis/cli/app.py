@@ -45,7 +45,7 @@ from crypsis.cli import (
     studio,
     verify,
 )
-from crypsis.cli.options import ungrouped
+from crypsis.cli.options import flatten_groups
 from crypsis.cli.run import OWN_PROCESS
 from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from crypsis.registry import Registry
 
 
-def listing(title: str, room: str, registry: str) -> type[TyperCommand]:
+def list_registry(title: str, room: str, registry: str) -> type[TyperCommand]:
     """A command whose help ends with the members of a registry; the room is imported when the help is asked for."""
 
     class Listing(TyperCommand):
@@ -107,13 +107,13 @@ COMMANDS = (
 """The commands in the order of the help page, each named after its function."""
 
 LISTINGS = {
-    mask.mask: listing("Methods", "crypsis.masking", "methods"),
-    assess.assess: listing("Measures", "crypsis.measures", "measures"),
+    mask.mask: list_registry("Methods", "crypsis.masking", "methods"),
+    assess.assess: list_registry("Measures", "crypsis.measures", "measures"),
 }
 """Commands whose help ends with what is registered."""
 
 for command in COMMANDS:
-    app.command(cls=LISTINGS.get(command))(ungrouped(command))
+    app.command(cls=LISTINGS.get(command))(flatten_groups(command))
 app.add_typer(keys.keys, name="keys")
 app.add_typer(data.data, name="data")
 

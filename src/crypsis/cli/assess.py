@@ -44,13 +44,13 @@ def assess(
     document = options.read_plan(columns.plan)
     before = columns.read(original)
     if not before.quasi_identifiers:
-        before = _suggested(before)
+        before = _suggest_roles(before)
     after = read_aligned(before, masked)
     demands = options.requirements(require, document)
     with working(f"measuring {len(before)} records"):
         corresponding = in_place(before, after)
         assessment = assess_tables(before, after, family=family, corresponding=corresponding)
-        verdicts, smallest = _judged(demands, after, before if corresponding else None), smallest_class(after)
+        verdicts, smallest = _judge(demands, after, before if corresponding else None), smallest_class(after)
     if json:
         say_json(
             {
@@ -74,7 +74,7 @@ def assess(
         f"score: mean of loss and risk {figure(assessment.mean_score)}, worse of the two {figure(assessment.max_score)}"
     )
     for verdict in verdicts:
-        say(f"{verdict.model}: {'holds' if verdict.holds else 'FAILS'} — {_attained(verdict)}")
+        say(f"{verdict.model}: {'holds' if verdict.holds else 'FAILS'} — {_format_attained(verdict)}")
     say(over_all_text(smallest, family))
     for warning in [f"{r.measure}: {r.warning}" for r in assessment.readings if r.warning]:
         say(f"note: {warning}")
@@ -85,7 +85,7 @@ def assess(
         raise typer.Exit(1)
 
 
-def _suggested(table: Table) -> Table:
+def _suggest_roles(table: Table) -> Table:
     """Roles as the profile suggests them, where none are given."""
     from crypsis.table.attribute import Role
     from crypsis.table.profile import profile
@@ -100,7 +100,7 @@ def _suggested(table: Table) -> Table:
     return settled
 
 
-def _judged(demands: list[PrivacyModel], table: Table, original: Table | None) -> list[Verdict]:
+def _judge(demands: list[PrivacyModel], table: Table, original: Table | None) -> list[Verdict]:
     """The verdicts; true values are known where the rows correspond."""
     if original is not None:
         demands = [demand.knowing(original) for demand in demands]
@@ -111,7 +111,7 @@ def _judged(demands: list[PrivacyModel], table: Table, original: Table | None) -
     return [demand.judge(table) for demand in demands]
 
 
-def _attained(verdict: Verdict) -> str:
+def _format_attained(verdict: Verdict) -> str:
     return (
         f"{verdict.sense} {verdict.required:g} required over {', '.join(verdict.columns)}, {verdict.attained:g} "
         f"attained, {verdict.offending} of {verdict.records} records offend"

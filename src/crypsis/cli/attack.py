@@ -49,12 +49,12 @@ def attack(
     if Path(release).exists():
         if set_:
             raise PlanError(f"--set is for a masking method and {release} is a file; leave it out")
-        published, kept = _published(Path(release), people)
+        published, kept = _read_published(Path(release), people)
         together = (kept or files.rows_correspond) and len(published) == len(people)
     elif release in methods:
         if outsiders is not None:
             raise PlanError(f"{release} masks one half of the original and keeps the other as control; omit --control")
-        people, outsiders, published = _tried(people, methods.build(release, **options.settings(set_)), knowledge.seed)
+        people, outsiders, published = _split(people, methods.build(release, **options.settings(set_)), knowledge.seed)
         together = True
     else:
         known = list(methods)
@@ -62,7 +62,7 @@ def attack(
             f"{release}: no release, no file and no masking method{suggestion(release, known)}; give a path, or one of "
             f"{listing(known)}"
         )
-    other = _published(files.second, people)[0] if files.second else None
+    other = _read_published(files.second, people)[0] if files.second else None
     with working(f"attacking {release}"):
         found = try_attacks(
             published, people, control=outsiders, second=other, intruder=intruder, rows_correspond=together
@@ -85,7 +85,7 @@ def _intruder(kind: Any, settings: dict[str, Any]) -> Any:
         raise PlanError(f"--{problem['loc'][0]}: {problem['msg'].lower()}; see crypsis attack --help") from None
 
 
-def _published(path: Path, people: Table) -> tuple[Table, bool]:
+def _read_published(path: Path, people: Table) -> tuple[Table, bool]:
     """A release, or a file, in the original's terms; and whether it says itself that its rows kept their order."""
     from crypsis.release.evidence import public_of
     from crypsis.release.published import read_published
@@ -109,7 +109,7 @@ def _published(path: Path, people: Table) -> tuple[Table, bool]:
     return in_terms_of(people, shown, str(path)), False
 
 
-def _tried(people: Table, method: Any, seed: int) -> tuple[Table, Table, Table]:
+def _split(people: Table, method: Any, seed: int) -> tuple[Table, Table, Table]:
     """One half of the people, the other half, and the first half masked."""
     import numpy as np
 

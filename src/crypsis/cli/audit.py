@@ -41,7 +41,7 @@ def audit(
 
     with working(f"auditing {file}"):
         path = data_file(file) if file.is_dir() else file
-        published = _published(file, columns)
+        published = _read_published(file, columns)
         before, shuffled = None, file.is_dir() and order_of(file) == "shuffled"
         if original is not None and file.is_dir():
             before = _as_published(columns.read(original), published)
@@ -71,7 +71,7 @@ def audit(
         raise typer.Exit(1)
 
 
-def _published(file: Path, columns: Roles) -> Table:
+def _read_published(file: Path, columns: Roles) -> Table:
     """A release by its own schema, or a file by the plan and the options."""
     from crypsis.release.evidence import published_of
 

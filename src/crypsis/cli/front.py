@@ -181,7 +181,7 @@ def _show_offers(found: Front) -> None:
 
 
 def _line(solution: Solution, axes: Sequence[str], found: Front) -> tuple[str, ...]:
-    standing = _standing(solution, found)
+    standing = _format_standing(solution, found)
     words = solution.message if len(solution.message) <= 70 else f"{solution.message[:69]}…"
     return (
         str(solution.number),
@@ -195,7 +195,7 @@ def _line(solution: Solution, axes: Sequence[str], found: Front) -> tuple[str, .
     )
 
 
-def _standing(solution: Solution, found: Front) -> str:
+def _format_standing(solution: Solution, found: Front) -> str:
     """What a solution is offered as, and how many of its columns are ruined."""
     from crypsis.measures.utility.card import ruined_columns
 

@@ -59,7 +59,7 @@ def generalise(
     k, l = provable(document.models())  # noqa: E741
     with _connected(engine, scheduler):
         with working(f"counting {plan.parent / document.data.source}"):
-            held = _counted(document, plan.parent, engine, bool(l))
+            held = _count_table(document, plan.parent, engine, bool(l))
         with working("evaluating every node"):
             nodes = evaluate_lattice(held.counts, document.suppression, value_spread=False)
             best = optimum(held.counts, k, document.suppression, l=l or None)
@@ -91,14 +91,14 @@ def _refuse(document: Plan) -> None:
         raise PlanError(f"data.encoding: {document.data.encoding!r} cannot be counted; write the file in UTF-8")
 
 
-def _counted(document: Plan, home: Path, engine: str, diverse: bool) -> LazyTable:
+def _count_table(document: Plan, home: Path, engine: str, diverse: bool) -> LazyTable:
     from crypsis.table.attribute import Role
     from crypsis.table.lazy import TEXT, count_lazily, scan
 
     named: dict[Role, list[str]] = {role: [] for role in Role}
     for name, column in document.columns.items():
         named[column.role].append(name)
-    confidential = _judged(document, named[Role.CONFIDENTIAL]) if diverse else []
+    confidential = _confidential_column(document, named[Role.CONFIDENTIAL]) if diverse else []
     path = home / document.data.source
     if path.suffix.lower() in TEXT and engine != "polars":
         raise PlanError(f"{path.name}: text is counted by polars alone; leave --engine out, or write Parquet")
@@ -115,7 +115,7 @@ def _counted(document: Plan, home: Path, engine: str, diverse: bool) -> LazyTabl
     return counted.decided({name: column.role.value for name, column in document.columns.items()})
 
 
-def _judged(document: Plan, confidential: list[str]) -> list[str]:
+def _confidential_column(document: Plan, confidential: list[str]) -> list[str]:
     """The one confidential column whose values are counted."""
     wanted = list(dict.fromkeys(n for m in document.models() for n in getattr(m, "confidential", ()))) or confidential
     if len(wanted) != 1:

@@ -66,7 +66,7 @@ def init(
     if cautious:
         seen = settle(seen, read)
     elif sys.stdin.isatty() and sys.stdout.isatty():
-        seen, because = _asked(seen)
+        seen, because = _ask_roles(seen)
         seen = _asked_who_knows(seen, read, because)
         uses = uses or _asked_uses(read)
     _refuse_unpublished(uses, seen)
@@ -75,7 +75,7 @@ def init(
     open_ = [column.name for column in seen.columns if column.role == Role.UNDECIDED]
     if open_ and any(column.role == Role.QUASI_IDENTIFIER for column in seen.columns):
         say(f"undecided: {listing(open_, most=40)}. Nothing is released before each has a role; see {out}")
-    for name, text in _exposing(seen, read, because).items():
+    for name, text in _find_exposing(seen, read, because).items():
         say(f'{text}. May somebody outside know {name}? Make it quasi. Otherwise say why not: because = "…"')
     say(f"{out} written. Read it, correct the roles, then: crypsis check {out}, and crypsis run {out}")
 
@@ -117,16 +117,16 @@ def _asked_uses(table: Table) -> dict[str, EstimateUse]:
     return found
 
 
-def _exposing(seen: Profile, table: Table, because: Mapping[str, str]) -> dict[str, str]:
+def _find_exposing(seen: Profile, table: Table, because: Mapping[str, str]) -> dict[str, str]:
     """Confidential columns by which people would be found, the most exposing first, with the finding in words."""
-    from crypsis.audits.preview import anticipated
+    from crypsis.audits.preview import preview_findings
     from crypsis.table.attribute import Role
     from crypsis.table.profile import Clue
     from crypsis.text import finding_text
 
     stated = {column.name for column in seen.columns if column.reasons[0].clue is Clue.DECLARED} | set(because)
     roled = table.with_roles({column.name: Role(column.role) for column in seen.columns})
-    return {each.columns[0]: finding_text(each) for each in anticipated(roled, stated=stated)}
+    return {each.columns[0]: finding_text(each) for each in preview_findings(roled, stated=stated)}
 
 
 def _asked_who_knows(seen: Profile, table: Table, because: dict[str, str]) -> Profile:
@@ -136,7 +136,7 @@ def _asked_who_knows(seen: Profile, table: Table, because: dict[str, str]) -> Pr
     """
     from crypsis.table.attribute import Role
 
-    while found := _exposing(seen, table, because):
+    while found := _find_exposing(seen, table, because):
         name, text = next(iter(found.items()))
         say(f"  {text}, even where other columns are masked.")
         reason = _why_unknown(name)
@@ -148,7 +148,7 @@ def _asked_who_knows(seen: Profile, table: Table, because: dict[str, str]) -> Pr
     return seen
 
 
-def _asked(seen: Profile) -> tuple[Profile, dict[str, str]]:
+def _ask_roles(seen: Profile) -> tuple[Profile, dict[str, str]]:
     """What the custodian says about every undecided column, the most exposing first, and the reasons given."""
     from crypsis.table.attribute import Role
     from crypsis.table.profile import Clue, Reason

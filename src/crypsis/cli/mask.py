@@ -59,7 +59,7 @@ def mask(
             if columns.plan is None
             else Plan.read(columns.plan).masked_beforehand(original, int(rng.integers(2**62)))
         )
-        masked = _masked(chosen, apart, rng, place)
+        masked = _mask(chosen, apart, rng, place)
     with working("measuring loss and risk"):
         assessment = assess(original, masked, family=chosen.family)
     order, left_out = "kept" if target.keep_order else "shuffled", original.named(*UNPUBLISHED)
@@ -76,7 +76,7 @@ def mask(
     say(table(("measure", "value", "unit", "", ""), rows, right=[1]))
 
 
-def _masked(chosen: MaskingMethod, original: Table, rng: Generator, place: BlockEngine) -> Table:
+def _mask(chosen: MaskingMethod, original: Table, rng: Generator, place: BlockEngine) -> Table:
     """The masked table, its blocks computed on an engine."""
     from crypsis.engines import engine as engine_of
     from crypsis.masking.microaggregation import Microaggregation

@@ -113,7 +113,7 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON for a program ins
 # -- Options that belong together: a command takes one argument for a group, and the command line shows every option.
 
 
-def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
+def flatten_groups(command: Callable[..., None]) -> Callable[..., None]:
     """The command with one parameter for every option, as typer needs it: the fields of a group stand in its place."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: kind for name, kind in hints.items() if is_dataclass(kind) and isinstance(kind, type)}

@@ -50,7 +50,7 @@ def sensitivity(
     ):
         results = run_design(design, subject, path, place, most=effort.most)
     if not results.complete:
-        _unfinished(results, json)
+        _report_unfinished(results, json)
         raise typer.Exit(3)
     findings = analyse(results, factors.alpha)
     picture = sensitivity_picture(findings, f"{name} on {data}: {design.size} trials")
@@ -120,7 +120,7 @@ def _subject(name: str, data: str, fixed: Fixed, columns: Roles) -> Subject:
     return PartitionerSubject(name, embed(held, held.quasi_identifiers, "z"), fixed.k, settings)
 
 
-def _unfinished(results: Results, as_json: bool) -> None:
+def _report_unfinished(results: Results, as_json: bool) -> None:
     import numpy as np
 
     left = results.design.size - results.done

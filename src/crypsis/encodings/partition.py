@@ -17,7 +17,7 @@ from crypsis.encodings.encoding import Description, Genome, RememberingEncoding,
 from crypsis.kernels.annealing import sse
 from crypsis.masking.locking import strata, within_strata
 from crypsis.masking.microaggregation import Microaggregation
-from crypsis.masking.representatives import Representatives, moments_given_up, published
+from crypsis.masking.representatives import Representatives, moments_given_up, publish_groups
 from crypsis.privacy.model import class_sizes
 from crypsis.table.table import Table
 from crypsis.text import blanked_text, given_up_text, representatives_text
@@ -42,7 +42,7 @@ class PartitionEncoding(RememberingEncoding):
     def apply(self, genome: Genome) -> Table:
         """Give every group one value in each column."""
         chosen = representatives(genome)
-        return published(self.table, self.names, self.groups(genome), chosen, self.method.missing == "aggregate")
+        return publish_groups(self.table, self.names, self.groups(genome), chosen, self.method.missing == "aggregate")
 
     def groups(self, genome: Genome) -> NDArray[np.int32]:
         """The group of every kept record: that of the genome, cut where locked columns differ."""

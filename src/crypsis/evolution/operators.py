@@ -120,7 +120,7 @@ class Tally:
     def _reaching(self, generation: int) -> Tally:
         counts, step = self.counts, self.step
         while (generation - 1) // step >= _MOST_ROWS:
-            counts, step = _halved(counts), step * 2
+            counts, step = _merge_neighbours(counts), step * 2
         rows = (generation - 1) // step + 1
         grown = np.zeros((max(rows, len(counts)), *counts.shape[1:]))
         grown[: len(counts)] = counts
@@ -147,7 +147,7 @@ class Tally:
         return rows
 
 
-def _halved(counts: Floats) -> Floats:
+def _merge_neighbours(counts: Floats) -> Floats:
     """Neighbouring rows merged."""
     even = np.concatenate([counts, np.zeros((len(counts) % 2, *counts.shape[1:]))])
     pairs = even.reshape(-1, 2, *counts.shape[1:])

@@ -11,7 +11,7 @@ from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import NDArray
 
 from crypsis.engines import Engine
-from crypsis.pieces import Pieces, Underway, completed, together
+from crypsis.pieces import Pieces, Underway, complete, together
 
 if TYPE_CHECKING:
     from crypsis.evolution.state import State
@@ -43,7 +43,7 @@ class PiecewiseScores:
         key = self.key(candidate)
         if self._work is not None and self._work.result is not None and key in self._keys:
             return self._work.result[self._keys.index(key)]
-        return completed(self.scoring(candidate))
+        return complete(self.scoring(candidate))
 
     def ready(self, candidates: Sequence[Genome], engine: Engine) -> bool:
         """Work out a few pieces of the scores of all candidates; whether none is left.

@@ -52,7 +52,7 @@ class DominanceOrder:
         order = front.astype(np.float64)
         for level in np.unique(front):
             rows = np.flatnonzero(front == level)
-            order[rows] += 0.5 - 0.5 * crowding(scores[rows])
+            order[rows] += 0.5 - 0.5 * crowding_distance(scores[rows])
         return order
 
 
@@ -64,7 +64,7 @@ class StrengthOrder:
         return dominance.strengths(np.ascontiguousarray(scores))
 
 
-def crowding(scores: Floats) -> Floats:
+def crowding_distance(scores: Floats) -> Floats:
     """Crowding distance of each row of one front, from 0 (a clone between clones) to 1 (an end of the front).
 
     Parameters
@@ -96,7 +96,7 @@ def truncation(order: Floats, size: int) -> NDArray[np.int64]:
     return np.argsort(order, kind="stable")[:size].astype(np.int64)
 
 
-def drawn(eligible: int, count: int, rng: Generator) -> list[int]:
+def draw_positions(eligible: int, count: int, rng: Generator) -> list[int]:
     """Random positions below a number, all different if there are enough of them.
 
     Parameters
@@ -165,7 +165,7 @@ def roulette(weights: Floats, draws: int, rng: Generator) -> NDArray[np.int64]:
     return np.asarray(np.minimum(np.searchsorted(sums, spins, side="right"), len(weights) - 1), dtype=np.int64)
 
 
-def turned(fitness: Floats) -> Floats:
+def roulette_weights(fitness: Floats) -> Floats:
     """Weights for a roulette from fitness that is minimised.
 
     fitness  float64[n]: fitness of each row

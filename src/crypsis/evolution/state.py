@@ -103,18 +103,18 @@ class State:
             "whole": self.whole,
             "rng": self.rng,
         }
-        keys, lengths = _joined(self.keys)
-        known_keys, known_lengths = _joined(self.known)
+        keys, lengths = _join(self.keys)
+        known_keys, known_lengths = _join(self.known)
         parts = {
             "head": np.frombuffer(json.dumps(head, sort_keys=True).encode(), dtype=np.uint8),
-            "genomes": _stacked(self.genomes),
+            "genomes": _stack(self.genomes),
             "keys": keys,
             "key_lengths": lengths,
             "scores": self.scores,
             "born": self.born,
             "origin": self.origin,
             "used": self.used,
-            "front": _stacked(self.frontier.genomes),
+            "front": _stack(self.frontier.genomes),
             "front_scores": self.frontier.scores,
             "counts": self.tally.counts,
             "last_useful": self.tally.last_useful,
@@ -125,7 +125,7 @@ class State:
             "known_lengths": known_lengths,
             "known_scores": np.array(list(self.known.values()), dtype=np.float64),
         }
-        return _archived(parts | {f"{_MEMORY}{name}": array for name, array in sorted(self.memory.items())})
+        return _write_archive(parts | {f"{_MEMORY}{name}": array for name, array in sorted(self.memory.items())})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> State:
@@ -154,11 +154,11 @@ class State:
 
     @classmethod
     def _of(cls, part: dict[str, NDArray[Any]], head: dict[str, Any]) -> State:
-        known = zip(_parted(part["known_keys"], part["known_lengths"]), part["known_scores"].tolist(), strict=True)
+        known = zip(_split_bytes(part["known_keys"], part["known_lengths"]), part["known_scores"].tolist(), strict=True)
         return cls(
             generation=head["generation"],
             genomes=tuple(part["genomes"]),
-            keys=tuple(_parted(part["keys"], part["key_lengths"])),
+            keys=tuple(_split_bytes(part["keys"], part["key_lengths"])),
             scores=part["scores"],
             born=part["born"],
             origin=part["origin"],
@@ -180,7 +180,7 @@ class State:
         )
 
 
-def _archived(parts: Mapping[str, NDArray[Any]]) -> bytes:
+def _write_archive(parts: Mapping[str, NDArray[Any]]) -> bytes:
     """An npz archive, compressed lightly: a checkpoint is written often and seldom read."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=_EFFORT) as archive:
@@ -190,16 +190,16 @@ def _archived(parts: Mapping[str, NDArray[Any]]) -> bytes:
     return buffer.getvalue()
 
 
-def _stacked(genomes: tuple[Genome, ...]) -> NDArray[Any]:
+def _stack(genomes: tuple[Genome, ...]) -> NDArray[Any]:
     return np.stack(genomes) if genomes else np.empty(0)
 
 
-def _joined(keys: Iterable[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _join(keys: Iterable[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     parts = list(keys)
     lengths = np.array([len(part) for part in parts], dtype=np.int64)
     return np.frombuffer(b"".join(parts), dtype=np.uint8), lengths
 
 
-def _parted(joined: NDArray[np.uint8], lengths: NDArray[np.int64]) -> list[bytes]:
+def _split_bytes(joined: NDArray[np.uint8], lengths: NDArray[np.int64]) -> list[bytes]:
     whole, ends = joined.tobytes(), np.cumsum(lengths).tolist()
     return [whole[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]

@@ -23,13 +23,13 @@ from crypsis.evolution.selection import (
     StrengthOrder,
     WeightedMean,
     couple,
-    drawn,
+    draw_positions,
     few_of_each,
     leaders,
     roulette,
+    roulette_weights,
     tournament,
     truncation,
-    turned,
 )
 from crypsis.evolution.state import State
 from crypsis.kernels.arrays import Floats
@@ -61,7 +61,7 @@ def more_first(problem: Problem, state: State, engine: Engine) -> State:
         raise SearchError("the search has an empty first population; give it at least one candidate")
     end = min(len(first), begun + (problem.together or len(first)))
     children = [Child(genome, "", (), problem.key(genome)) for genome in first[begun:end]]
-    if not problem.scorable([children[place].genome for place in unscored(state, children)], engine):
+    if not problem.scorable([children[place].genome for place in find_unscored(state, children)], engine):
         return replace(state, whole=False)
     scores, known, fresh = score(problem, state, children, engine)
     after = replace(with_first(state, children, scores), whole=end == len(first))
@@ -142,7 +142,7 @@ def next_generation(problem: Problem, breeding: Breeding, state: State, engine: 
     """
     streams = Streams(state.rng)
     children = [replace(child, key=problem.key(child.genome)) for child in breeding.propose(state, streams)]
-    earlier, unknown = state.memory.get(SCORED, _NONE), unscored(state, children)
+    earlier, unknown = state.memory.get(SCORED, _NONE), find_unscored(state, children)
     some = unknown[: problem.together or len(unknown)]
     if not problem.scorable([children[place].genome for place in some], engine):
         return state
@@ -155,7 +155,7 @@ def next_generation(problem: Problem, breeding: Breeding, state: State, engine: 
     return conclude_generation(problem, after, state, children, scores, known, sorted({*earlier.tolist(), *unknown}))
 
 
-def unscored(state: State, children: Sequence[Child]) -> list[int]:
+def find_unscored(state: State, children: Sequence[Child]) -> list[int]:
     """Positions of children whose scores are not known yet; of equal ones the first."""
     seen: set[bytes] = set()
     fresh: list[int] = []
@@ -188,7 +188,7 @@ def score(
     fresh : list of int
         Positions of the children that were evaluated.
     """
-    fresh = unscored(state, children)
+    fresh = find_unscored(state, children)
     if problem.assess is not None:
         found = problem.assess([children[place] for place in fresh], state, engine)
     else:
@@ -409,7 +409,7 @@ class Elitist(Generations):
             rng = streams[operator.name]
             eligible = ranked[: application.elite or len(ranked)]
             for _ in range(application.times):
-                parents = eligible[drawn(len(eligible), operator.arity, rng)].tolist()
+                parents = eligible[draw_positions(len(eligible), operator.arity, rng)].tolist()
                 children += breed(operator, parents, state.genomes, rng)
         return children
 
@@ -458,7 +458,7 @@ class Crowding(Generations):
     times: int = 1
     leaders: int = 10
     fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
-    weights: Callable[[Floats], Floats] = turned
+    weights: Callable[[Floats], Floats] = roulette_weights
     prefer: Callable[[Floats, Floats], bool] | None = None
     disjoint: bool = True
 
@@ -521,7 +521,7 @@ class Archived(Generations):
         pool = (*state.genomes, *state.frontier.genomes)
         order = self.order(np.vstack([state.scores, state.frontier.scores.reshape(-1, state.scores.shape[1])]))
         chosen = tournament(order, self.size, streams[SELECTION])
-        return mated(self.crossover, self.mutation, self.crossover_rate, chosen, pool, streams)
+        return mate(self.crossover, self.mutation, self.crossover_rate, chosen, pool, streams)
 
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
         """Select survivors; see `Breeding.absorb`."""
@@ -529,7 +529,7 @@ class Archived(Generations):
         return succeed(state, children, scores, np.arange(n, n + len(children), dtype=np.int64), self.fitness)
 
 
-def mated(
+def mate(
     crossover: Operator,
     mutation: Operator,
     rate: float,

@@ -18,7 +18,7 @@ from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.lattice import Lattice
 from crypsis.table.lookalikes import known_contents
-from crypsis.table.suppression import Rule, allowed, checked_share, suppress
+from crypsis.table.suppression import Rule, allowed_records, checked_share, suppress
 from crypsis.table.table import Column, Table
 
 
@@ -101,7 +101,7 @@ class Generalisation(MaskingMethod):
         Table
         """
         classes = classes_of(table, self.columns or table.quasi_identifiers)
-        allowance = allowed(self.suppression, int(classes.sizes.sum()))
+        allowance = allowed_records(self.suppression, int(classes.sizes.sum()))
         found = suppress(classes.sizes, self._distinct(table, classes), self.rule, allowance, self.k, self.l)
         return table.without(np.append(found.left_out, False)[classes.of])
 

@@ -69,7 +69,7 @@ def frozen(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> Ite
     return owner
 
 
-def moved(tuples: Tuples, homes: Homes, k: int, effort: int) -> Iteration[None, None, None]:
+def move_records(tuples: Tuples, homes: Homes, k: int, effort: int) -> Iteration[None, None, None]:
     """Passes over the groups, dearest first, some groups at a time, until nothing changes or the effort is spent.
 
     Whether a group is worth giving up is estimated: two of its members may count on the same records of a third group.
@@ -80,7 +80,7 @@ def moved(tuples: Tuples, homes: Homes, k: int, effort: int) -> Iteration[None, 
         used = int(homes.used[1])
         order = np.argsort(-homes.loss[:used], kind="stable")
         pieces = np.cumsum(homes.size[order]) * used // MOVING
-        before, known, changed = _lost(homes), [part.copy() for part in homes], False
+        before, known, changed = _total_loss(homes), [part.copy() for part in homes], False
         for group in np.split(order, np.flatnonzero(np.diff(pieces)) + 1):
             left = rehome_in(group, tuples, homes, k, True, effort)
             changed |= left > 0
@@ -88,13 +88,13 @@ def moved(tuples: Tuples, homes: Homes, k: int, effort: int) -> Iteration[None, 
             yield
             if effort <= 0:
                 break
-        if _lost(homes) > before * (1 + ROUNDING):
+        if _total_loss(homes) > before * (1 + ROUNDING):
             for part, earlier in zip(homes, known, strict=True):
                 part[...] = earlier
             return
 
 
-def _lost(homes: Homes) -> float:
+def _total_loss(homes: Homes) -> float:
     """The loss of all records."""
     return float(np.sum(homes.size * homes.loss))
 
@@ -260,7 +260,7 @@ class LocalRecoding(MaskingMethod):
         homes = settle(tuples, owner)
         house_leftovers(tuples, homes, owner, self.k, self.l == 1)
         if self.l == 1:
-            yield from moved(tuples, homes, self.k, self.effort)
+            yield from move_records(tuples, homes, self.k, self.effort)
         groups = _record_groups(homes, classes.of)
         used, labels = np.unique(groups, return_inverse=True)
         return LocalClasses(labels.astype(np.int32), homes.level[used].astype(np.int32))

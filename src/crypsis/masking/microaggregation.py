@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from crypsis.engines import Engine
-from crypsis.errors import TableError, listing, repeated
+from crypsis.errors import TableError, find_repeated, listing
 from crypsis.masking.locking import lock_obstacle, strata, within_strata
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.masking.partitioning import Blocks, Partitioner, partitioners
-from crypsis.masking.representatives import Representative, Representatives, published, refuse_representative
+from crypsis.masking.representatives import Representative, Representatives, publish_groups, refuse_representative
 from crypsis.masking.scaling import embed
-from crypsis.pieces import Pieces, completed
+from crypsis.pieces import Pieces, complete
 from crypsis.table.attribute import Kind
-from crypsis.table.links import followed
+from crypsis.table.links import follow_lead
 from crypsis.table.precision import Scaling
 from crypsis.table.table import Table
 
@@ -104,7 +104,7 @@ class Microaggregation(MaskingMethod):
     def _consistent(self) -> Microaggregation:
         self.chosen_partitioner()
         named = [name for group in self.groups for name in group]
-        twice = repeated(named)
+        twice = find_repeated(named)
         if twice:
             raise ValueError(f"groups: {listing(map(repr, twice))} named twice; a column belongs to one group")
         if any(not group for group in self.groups):
@@ -212,7 +212,7 @@ class Microaggregation(MaskingMethod):
         -------
         list of int32[n]
         """
-        return completed(self.grouping(table, rng, engine))
+        return complete(self.grouping(table, rng, engine))
 
     def grouping(self, table: Table, rng: Generator, engine: Engine | None = None) -> Pieces[list[NDArray[np.int32]]]:
         """`partitions` in pieces.
@@ -312,7 +312,7 @@ class Microaggregation(MaskingMethod):
         -------
         Table
         """
-        return published(table, names, labels, self.representatives, self.missing == "aggregate")
+        return publish_groups(table, names, labels, self.representatives, self.missing == "aggregate")
 
     @property
     def representatives(self) -> Representatives:
@@ -334,7 +334,7 @@ class Microaggregation(MaskingMethod):
             self._check(table, name)
             lead = table.attribute(name).linked
             if lead in names:
-                followed(table, name, lead)
+                follow_lead(table, name, lead)
         obstacle = lock_obstacle(table, names, self.k)
         if obstacle:
             raise TableError(obstacle)

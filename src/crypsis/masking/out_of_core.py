@@ -110,7 +110,7 @@ def microaggregate_files(
     """
     files = _files(Path(source))
     names, before = tuple(columns), _stamps(files)
-    rows = _checked(files, names, k, drop)
+    rows = _check_request(files, names, k, drop)
     scales = _scales(files, names)
     number = min(max(1, -(-rows // max(block, 4 * k))), MOST_BLOCKS)
     cuts = cut(_sample(files, names, rows, rng), scales, number)
@@ -125,9 +125,9 @@ def microaggregate_files(
             BlockFile(str(Path(workshop) / f"{place}.parquet"), str(aside / f"part-{place}.parquet"), seed)
             for place, seed in enumerate(SeedSequence(int(rng.integers(2**63))).spawn(len(counts)))
         ]
-        pieces = _joined(pieces, counts, k)
+        pieces = _join_blocks(pieces, counts, k)
         shared = BlockContext(names, k, scales, partitioner or Blocks())
-        found = (engine or Serial()).map(_microaggregated, pieces, shared)
+        found = (engine or Serial()).map(_microaggregate_file, pieces, shared)
     lost, groups, least = zip(*found, strict=True)
     varying = int((scales.deviation > 0).sum())
     loss = 100.0 * float(sum(lost)) / max(rows * varying, 1)
@@ -146,7 +146,7 @@ def cut(sample: NDArray[np.float64], scales: Scales, blocks: int) -> Cuts:
             break
         inside = points[parts[node]]
         widest = int(np.argmax(inside.var(axis=0)))
-        value = _halving(inside[:, widest])
+        value = _halving_value(inside[:, widest])
         if value is None:
             alike.add(node)
             continue
@@ -164,7 +164,7 @@ def cut(sample: NDArray[np.float64], scales: Scales, blocks: int) -> Cuts:
     return Cuts(scales, np.array(column), np.array(at), np.array(left), np.array(right), leaf)
 
 
-def _halving(values: NDArray[np.float64]) -> float | None:
+def _halving_value(values: NDArray[np.float64]) -> float | None:
     """The median, or the next lower value where nothing lies above it; nothing where all are equal."""
     value = float(np.quantile(values, 0.5, method="lower"))
     if value < values.max():
@@ -185,7 +185,7 @@ def _in_order(column: list[int], left: list[int], right: list[int]) -> list[int]
     return leaves
 
 
-def _microaggregated(shared: BlockContext, piece: BlockFile) -> tuple[float, int, int]:
+def _microaggregate_file(shared: BlockContext, piece: BlockFile) -> tuple[float, int, int]:
     """Microaggregate one file; → SSE of the scaled columns, groups, size of the smallest."""
     frame = pl.read_parquet(piece.path)
     values = frame.select(shared.names).cast(pl.Float64).to_numpy()
@@ -218,7 +218,7 @@ def _stamps(files: Sequence[Path]) -> list[tuple[int, int, int]]:
     return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
 
 
-def _checked(files: Sequence[Path], names: Sequence[str], k: int, drop: Sequence[str]) -> int:
+def _check_request(files: Sequence[Path], names: Sequence[str], k: int, drop: Sequence[str]) -> int:
     """How many records there are, once all that was asked for is possible."""
     if k < 2:
         raise PlanError(f"k is {k} and groups need at least 2 records; choose 2 or more")
@@ -300,7 +300,7 @@ def _deal(
     return counts
 
 
-def _joined(pieces: Sequence[BlockFile], counts: NDArray[np.int64], k: int) -> list[BlockFile]:
+def _join_blocks(pieces: Sequence[BlockFile], counts: NDArray[np.int64], k: int) -> list[BlockFile]:
     """Blocks of at least k records: a smaller one is joined to its neighbour."""
     joined: list[tuple[list[BlockFile], int]] = []
     for piece, count in zip(pieces, counts.tolist(), strict=True):

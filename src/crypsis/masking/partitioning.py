@@ -21,7 +21,7 @@ from crypsis.kernels.annealing import near_groups, swap_records
 from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.halving import halve_until
 from crypsis.kernels.partitions import mdav_by_tree
-from crypsis.pieces import Pieces, completed
+from crypsis.pieces import Pieces, complete
 from crypsis.registry import Registry, Settings
 
 # -- The contract of a partitioner: points in, groups of at least k out.
@@ -79,7 +79,7 @@ ENDINGS = {"generic": partitions.GENERIC, "hybrid": partitions.HYBRID, "gomm": p
 METRICS = {"euclidean": partitions.EUCLIDEAN, "manhattan": partitions.MANHATTAN}
 
 
-def checked(points: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+def check_points(points: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     """The points as a contiguous float64[n, p], or a sentence that says why no partition of them can exist."""
     settled = np.ascontiguousarray(points, dtype=np.float64)
     if settled.ndim != 2 or not settled.shape[1]:
@@ -146,7 +146,7 @@ class MDAV(Partitioner):
     )
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
-        points = checked(points, k)
+        points = check_points(points, k)
         group = mdav_by_tree if len(points) >= TREE_FROM else partitions.mdav
         only = trivial(points, k)
         return group(points, k, ENDINGS[self.ending], METRICS[self.metric]) if only is None else only
@@ -178,7 +178,7 @@ class VMDAV(Partitioner):
     )
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
-        points = checked(points, k)
+        points = check_points(points, k)
         only = trivial(points, k)
         return partitions.v_mdav(points, k, self.gamma) if only is None else only
 
@@ -202,7 +202,7 @@ class CBFS(Partitioner):
     """
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
-        points = checked(points, k)
+        points = check_points(points, k)
         only = trivial(points, k)
         return partitions.cbfs(points, k) if only is None else only
 
@@ -231,7 +231,7 @@ class Univariate(Partitioner):
     """
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
-        points = checked(points, k)
+        points = check_points(points, k)
         only = trivial(points, k)
         if only is not None:
             return only
@@ -292,7 +292,7 @@ class Border:
     centroids: Floats
 
 
-def _partitioned(shared: tuple[int, Partitioner], block: Block) -> Int32s:
+def _partition_block(shared: tuple[int, Partitioner], block: Block) -> Int32s:
     k, partitioner = shared
     return partition_block(block.points, k, partitioner, block.seed)
 
@@ -462,11 +462,11 @@ class Blocks(Partitioner):
 
     def run(self, points: Floats, k: int, rng: Generator, engine: Engine | None = None) -> Int32s:
         """As `partition`, the blocks through an engine (this process if none is given): the same bits on any."""
-        return completed(self.grouping(points, k, rng, engine))
+        return complete(self.grouping(points, k, rng, engine))
 
     def grouping(self, points: Floats, k: int, rng: Generator, engine: Engine | None = None) -> Pieces[Int32s]:
         """`run` in pieces: a few blocks at a time."""
-        points = checked(points, k)
+        points = check_points(points, k)
         only = trivial(points, k)
         if only is not None:
             return only
@@ -477,7 +477,7 @@ class Blocks(Partitioner):
 
         def grouped(some: Sequence[tuple[tuple[int, int], SeedSequence]]) -> list[Int32s]:
             blocks = [Block(points[order[begin:end]], seed) for (begin, end), seed in some]
-            return mapper.map(_partitioned, blocks, shared)
+            return mapper.map(_partition_block, blocks, shared)
 
         batches = _batches([*zip(pairwise(offsets), seeds, strict=True)], engine)
         parts = yield [partial(grouped, some) for some in batches]

@@ -29,7 +29,7 @@ LEAST = 3
 """Records of a class whose common ancestor is published; that of fewer would give back what was masked."""
 
 
-def repaired(masked: Table, original: Table, rules: Sequence[EditRule]) -> Table:
+def repair(masked: Table, original: Table, rules: Sequence[EditRule]) -> Table:
     """The masked table with every rule mended that it broke and that can be mended by its masked columns.
 
     Parameters
@@ -52,30 +52,30 @@ def repaired(masked: Table, original: Table, rules: Sequence[EditRule]) -> Table
     >>> columns = {"kin": ["husband", "wife", "husband"], "sex": ["m", "f", "m"]}
     >>> original = Table.from_columns(columns, {"kin": "quasi", "sex": "quasi"})
     >>> masked = original.with_columns({"kin": np.array([0, 0, 0]), "sex": np.array([0, 0, 0])})
-    >>> mended = repaired(masked, original, [read_rule("if kin = 'husband' then sex = 'm'")])
+    >>> mended = repair(masked, original, [read_rule("if kin = 'husband' then sex = 'm'")])
     >>> violations(read_rule("if kin = 'husband' then sex = 'm'"), mended).tolist()
     [False, False, False]
     """
     for rule in rules:
-        broken = _created(rule, masked, original)
+        broken = _find_created(rule, masked, original)
         if broken.any():
-            masked = _ordered(rule, _computed(rule, masked, original, broken), original, broken)
+            masked = _restore_order(rule, _recompute_total(rule, masked, original, broken), original, broken)
     for rule in rules:
-        broken = _created(rule, masked, original)
+        broken = _find_created(rule, masked, original)
         while broken.any():
             better = _coarser(rule, masked, original, broken)
             if better is None:
                 break
-            masked, broken = better, _created(rule, better, original)
+            masked, broken = better, _find_created(rule, better, original)
     return masked
 
 
-def _created(rule: EditRule, masked: Table, original: Table) -> Flags:
+def _find_created(rule: EditRule, masked: Table, original: Table) -> Flags:
     """Published records that kept the rule and break it now."""
     return np.asarray(masked.kept & violations(rule, masked) & ~violations(rule, original, collected=True))
 
 
-def _whole(masked: Table, rows: Flags) -> Flags:
+def _whole_classes(masked: Table, rows: Flags) -> Flags:
     """All records of the classes in which some rows are."""
     classes = classes_of(masked, masked.quasi_identifiers)
     inside = np.zeros(classes.count + 1, dtype=np.bool_)
@@ -89,7 +89,7 @@ def _open(masked: Table, names: Iterable[str]) -> list[str]:
     return [name for name in names if name in masked.quasi_identifiers and not masked.attribute(name).locked]
 
 
-def _computed(rule: EditRule, masked: Table, original: Table, broken: Flags) -> Table:
+def _recompute_total(rule: EditRule, masked: Table, original: Table, broken: Flags) -> Table:
     """With a total of numbers computed anew where the rule says what it is."""
     condition = rule.condition
     if not isinstance(condition, Relation) or condition.sign != "=":
@@ -104,7 +104,7 @@ def _computed(rule: EditRule, masked: Table, original: Table, broken: Flags) -> 
         values = _value(masked, other)
         if values is None:
             continue
-        rows = _whole(masked, broken) & ~np.isnan(values)
+        rows = _whole_classes(masked, broken) & ~np.isnan(values)
         shared = np.where(rows, np.round(values, decimals(original.column(one.name))), masked.column(one.name))
         mended = masked.with_columns({one.name: shared})
         if _alike(mended, rows, masked):
@@ -112,7 +112,7 @@ def _computed(rule: EditRule, masked: Table, original: Table, broken: Flags) -> 
     return masked
 
 
-def _ordered(rule: EditRule, masked: Table, original: Table, broken: Flags) -> Table:
+def _restore_order(rule: EditRule, masked: Table, original: Table, broken: Flags) -> Table:
     """With two masked numbers that changed places brought together in the middle, where the rule orders them."""
     condition = rule.condition
     if not isinstance(condition, Relation) or condition.sign not in ("<", "<=", ">", ">="):
@@ -122,7 +122,7 @@ def _ordered(rule: EditRule, masked: Table, original: Table, broken: Flags) -> T
     if len(_open(masked, names)) < 2 or not all(map(masked.holds_numbers, names)):
         return masked
     low, high = (masked.column(name) for name in names)
-    rows = _whole(masked, broken) & (low >= high)
+    rows = _whole_classes(masked, broken) & (low >= high)
     steps = [10.0 ** -decimals(original.column(name)) for name in names]
     middle = (low + high) / 2
     below, above = np.floor(middle / steps[0] + 1e-9) * steps[0], np.ceil(middle / steps[1] - 1e-9) * steps[1]
@@ -162,10 +162,10 @@ def _value(table: Table, node: Value) -> NDArray[np.float64] | None:
 
 def _coarser(rule: EditRule, masked: Table, original: Table, broken: Flags) -> Table | None:
     """With one column coarser in the offending classes: the change that mends a record at the least cost in cells."""
-    rows = _whole(masked, broken)
+    rows = _whole_classes(masked, broken)
     best: tuple[float, Table] | None = None
     for cost, changed in _changes(rule, masked, original, rows):
-        left = int(_created(rule, changed, original).sum())
+        left = int(_find_created(rule, changed, original).sum())
         mended = int(broken.sum()) - left
         if mended > 0 and (best is None or cost / mended < best[0]):
             best = cost / mended, changed
@@ -179,8 +179,8 @@ def _changes(rule: EditRule, masked: Table, original: Table, rows: Flags) -> Ite
         weight = sum(max(masked.attribute(each).importance, 0.1) for each in kin)
         if len(kin) == 1 and masked.level(name) == 0:
             for place in range(OTHERS):
-                other, changed = _held(masked, original, name, rows, place)
-                still = _whole(changed, _created(rule, changed, original) & other)
+                other, changed = _take_held_value(masked, original, name, rows, place)
+                still = _whole_classes(changed, _find_created(rule, changed, original) & other)
                 column = np.where(still, masked.column(name), changed.column(name))
                 wrong = [(each != original.column(name))[other].sum() for each in (column, masked.column(name))]
                 more = 0.25 * other.sum() if masked.attribute(name).numeric else max(wrong[0] - wrong[1], 0)
@@ -189,11 +189,11 @@ def _changes(rule: EditRule, masked: Table, original: Table, rows: Flags) -> Ite
             coarser = masked
             for each in kin:
                 generalise = _has_ancestors(masked, each)
-                coarser = _generalised(coarser, original, each, rows) if generalise else _blanked(coarser, each, rows)
+                coarser = _generalise(coarser, original, each, rows) if generalise else _blank(coarser, each, rows)
             yield weight * 0.5 * float(rows.sum()), coarser
         blank = masked
         for each in kin:
-            blank = _blanked(blank, each, rows)
+            blank = _blank(blank, each, rows)
         yield weight * float((rows & ~masked.missing(name)).sum()), blank
 
 
@@ -205,7 +205,7 @@ def _kin(masked: Table, name: str) -> list[str]:
     ]
 
 
-def _held(masked: Table, original: Table, name: str, rows: Flags, place: int) -> tuple[Flags, Table]:
+def _take_held_value(masked: Table, original: Table, name: str, rows: Flags, place: int) -> tuple[Flags, Table]:
     """With another value that records of each offending class hold, the most frequent one first; and where it is.
 
     place  how many more frequent ones are left out; a number that only one record has is none
@@ -233,13 +233,13 @@ def _has_ancestors(masked: Table, name: str) -> bool:
     return not attribute.numeric and attribute.hierarchy is not None and masked.level(name) in (0, LOCAL)
 
 
-def _blanked(masked: Table, name: str, rows: Flags) -> Table:
+def _blank(masked: Table, name: str, rows: Flags) -> Table:
     column = masked.column(name).copy()
     column[rows] = np.nan if masked.holds_numbers(name) else MISSING
     return masked.with_columns({name: column})
 
 
-def _generalised(masked: Table, original: Table, name: str, rows: Flags) -> Table:
+def _generalise(masked: Table, original: Table, name: str, rows: Flags) -> Table:
     """With the common ancestor of the collected values of each offending class in one column."""
     hierarchy = masked.attribute(name).hierarchy
     assert hierarchy is not None

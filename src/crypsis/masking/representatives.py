@@ -21,7 +21,7 @@ from crypsis.masking.calibration import GivenUp, bind, calibrate
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING, Hierarchy
-from crypsis.table.links import followed
+from crypsis.table.links import follow_lead
 from crypsis.table.table import LOCAL, Column, Table
 
 BLOCK = 2000
@@ -29,7 +29,7 @@ BLOCK = 2000
 distribution, so that the time grows as the table does."""
 
 
-def marginals(codes: Values, labels: Labels, groups: int, count: int, ordered: bool) -> tuple[Values, Present]:
+def choose_marginals(codes: Values, labels: Labels, groups: int, count: int, ordered: bool) -> tuple[Values, Present]:
     """A category for every group, one that some of its records hold, so that categories keep their records.
 
     Parameters
@@ -57,11 +57,11 @@ def marginals(codes: Values, labels: Labels, groups: int, count: int, ordered: b
         end = bounds[first + BLOCK] if first + BLOCK < len(there) else len(order)
         rows = order[bounds[first] : end]
         renumbered = np.searchsorted(block, labels[rows])
-        chosen[block] = _assigned(codes[rows], renumbered, len(block), count, ordered)
+        chosen[block] = _assign_categories(codes[rows], renumbered, len(block), count, ordered)
     return chosen, filled
 
 
-def _assigned(codes: Values, labels: Labels, groups: int, count: int, ordered: bool) -> Values:
+def _assign_categories(codes: Values, labels: Labels, groups: int, count: int, ordered: bool) -> Values:
     """The categories of the groups of one block, each of which has records."""
     pairs = equivalence_classes(np.stack([labels, codes], axis=1))
     group, category = labels[pairs.first].astype(np.int64), codes[pairs.first].astype(np.int64)
@@ -191,7 +191,7 @@ class Represented(NamedTuple):
     level: int
 
 
-def represented(
+def represent_column(
     table: Table, name: str, labels: NDArray[np.int32], representative: Representative, filling: bool = False
 ) -> Represented:
     """The column in which every group of records publishes its representative.
@@ -224,7 +224,7 @@ def represented(
     --------
     >>> table = Table.from_columns({"town": ["x", "x", "y", "y", "x", "y"]}, {"town": "quasi"})
     >>> groups = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
-    >>> represented(table, "town", groups, Representative.MARGINAL).column.tolist()
+    >>> represent_column(table, "town", groups, Representative.MARGINAL).column.tolist()
     [0, 0, 0, 1, 1, 1]
     """
     attribute, column, rows = table.attribute(name), table.column(name), np.flatnonzero(table.kept)
@@ -241,7 +241,7 @@ def represented(
         leaves = table.leaf_codes(name)
         assert attribute.hierarchy is not None
         counts = np.bincount(leaves[leaves >= 0], minlength=attribute.hierarchy.size)
-    shared, filled = _chosen(attribute, values[present], labels[present], groups, representative, counts)
+    shared, filled = _choose_values(attribute, values[present], labels[present], groups, representative, counts)
     if numbers and representative in (Representative.MEDIAN, Representative.MODE):
         shared = replace_single_amounts(shared, column, values[present], labels[present], groups)
     if attribute.dates and numbers:
@@ -265,7 +265,7 @@ def refuse_representative(attribute: Attribute, representative: Representative) 
         )
 
 
-def _chosen(
+def _choose_values(
     attribute: Attribute, values: Values, labels: Labels, groups: int, representative: Representative, counts: Values
 ) -> tuple[Values, Present]:
     """One value per group from the values that are present, and whether the group has one.
@@ -281,13 +281,13 @@ def _chosen(
     if representative is Representative.MEAN:
         return means(values, labels, groups)
     if representative is Representative.SPREAD:
-        return _spread(values, labels, groups)
+        return _spread_means(values, labels, groups)
     if representative is Representative.MEDIAN:
         return medians(values, labels, groups, lower=not attribute.numeric)
     if representative is Representative.MODE:
         return modes(values, labels, groups)
     if representative is Representative.MARGINAL:
-        return marginals(values, labels, groups, len(attribute.categories), ordered)
+        return choose_marginals(values, labels, groups, len(attribute.categories), ordered)
     if attribute.hierarchy is None or representative is Representative.UNANIMOUS:
         # Without a hierarchy the only common ancestor of different values is "anything", which is published as nothing.
         shared, filled = modes(values, labels, groups)
@@ -298,7 +298,7 @@ def _chosen(
     return nodes, found
 
 
-def _spread(values: Values, labels: Labels, groups: int) -> tuple[Values, Present]:
+def _spread_means(values: Values, labels: Labels, groups: int) -> tuple[Values, Present]:
     """Means of the groups, drawn away from the mean of all by the factor that restores the variance.
 
     They stay within the range of the values; where that cuts, and where all groups have one mean, less than the whole
@@ -373,7 +373,7 @@ def _cheapest(
     return np.where(true, nodes, typical).astype(np.int32), held
 
 
-def published(
+def publish_groups(
     table: Table, names: Sequence[str], labels: NDArray[np.int32], chosen: Representatives, filling: bool = False
 ) -> Table:
     """The table in which groups of records share their representatives in some columns.
@@ -389,7 +389,7 @@ def published(
     chosen : Representatives
         What numbers and what categories become.
     filling : bool
-        As for `represented`.
+        As for `represent_column`.
 
     Returns
     -------
@@ -406,7 +406,7 @@ def published_by_column(
     filling: bool = False,
     onto: Table | None = None,
 ) -> Table:
-    """As `published`, each column in a way of its own.
+    """As `publish_groups`, each column in a way of its own.
 
     Parameters
     ----------
@@ -417,7 +417,7 @@ def published_by_column(
     labels : int32[kept records]
         The group of every kept record.
     filling : bool
-        As for `represented`.
+        As for `represent_column`.
     onto : Table, optional
         The table with other columns masked already, among which these are published; by default the original.
 
@@ -427,7 +427,7 @@ def published_by_column(
     """
     open_ = [name for name in ways if not table.attribute(name).locked]
     together = [name for name in open_ if ways[name] is Representative.CALIBRATED]
-    free = _calibrated(table, ways)
+    free = _calibrated_columns(table, ways)
     joint = calibrate(table, free, labels, filling, onto)
     found = {name: Represented(joint[name], 0) for name in free}
     # What follows another column is led below; its own value stands where the lead has none.
@@ -436,16 +436,16 @@ def published_by_column(
     }
     for name in open_:
         if name not in found:
-            found[name] = represented(table, name, labels, own.get(name, ways[name]), filling)
+            found[name] = represent_column(table, name, labels, own.get(name, ways[name]), filling)
     for name in open_:
         lead = table.attribute(name).linked
         if lead in found:
-            found[name] = _led(table, name, labels, found, filling)
+            found[name] = _follow_lead(table, name, labels, found, filling)
     columns = {name: each.column for name, each in found.items()}
     return (onto or table).with_columns(columns, {name: each.level for name, each in found.items()})
 
 
-def _calibrated(table: Table, ways: Mapping[str, Representative]) -> list[str]:
+def _calibrated_columns(table: Table, ways: Mapping[str, Representative]) -> list[str]:
     """The columns that are calibrated: neither locked nor led by another one."""
     names = (
         name for name, way in ways.items() if way is Representative.CALIBRATED and not table.attribute(name).locked
@@ -455,11 +455,11 @@ def _calibrated(table: Table, ways: Mapping[str, Representative]) -> list[str]:
 
 def moments_given_up(table: Table, ways: Mapping[str, Representative], groups: int) -> GivenUp | None:
     """Which moments calibrated columns do not keep with so many groups; nothing where no column is calibrated."""
-    names = _calibrated(table, ways)
+    names = _calibrated_columns(table, ways)
     return bind(table, tuple(names)).given_up(groups) if names else None
 
 
-def _led(
+def _follow_lead(
     table: Table, name: str, labels: NDArray[np.int32], found: Mapping[str, Represented], filling: bool
 ) -> Represented:
     """The column with the values that go with those of its lead; its own representative where the lead is a node.
@@ -467,7 +467,7 @@ def _led(
     A node of the lead holds all values of the group, and so does what stands for them here: neither is contradicted.
     """
     attribute, lead = table.attribute(name), table.attribute(name).linked
-    record = followed(table, name, lead)
+    record = follow_lead(table, name, lead)
     own, leading = found[name], found[lead]
     category = leading.column
     if leading.level == LOCAL:

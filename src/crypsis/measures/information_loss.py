@@ -92,11 +92,11 @@ class BoundCell(BoundColumns[CellLoss]):
 def cell_losses(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
     """float64[n]: what each record lost in one column, whether suppressed or not."""
     if masked.level(name) != 0:
-        return np.where(original.missing(name) != masked.missing(name), 1.0, _widened(original, masked, name))
+        return np.where(original.missing(name) != masked.missing(name), 1.0, _group_costs(original, masked, name))
     if original.holds_numbers(name):
         if not masked.holds_numbers(name):
             raise TableError(f"column {name!r} is numeric in the original and not in the masked table; read both alike")
-        return _moved(original.column(name), masked.column(name))
+        return _squared_moves(original.column(name), masked.column(name))
     before = original.column(name)
     after, same = alike_codes(original, masked, name)
     if original.attribute(name).kind is Kind.ORDINAL and same:
@@ -105,7 +105,7 @@ def cell_losses(original: Table, masked: Table, name: str) -> NDArray[np.float64
     return np.asarray(before != after, dtype=np.float64)
 
 
-def _moved(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+def _squared_moves(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
     here, there = ~np.isnan(before), ~np.isnan(after)
     width = float(np.ptp(before[here])) if here.any() else 0.0
     both = here & there
@@ -116,7 +116,7 @@ def _moved(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[n
     return np.where(here != there, 1.0, distance)
 
 
-def _widened(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
+def _group_costs(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
     """What the group of each record costs, all if the record never belonged to it; a missing value costs nothing.
 
     A record published as another leaf has not been generalised: its value was moved, and costs what moving costs.
@@ -159,7 +159,7 @@ def _other_leaf(
     if original.holds_numbers(name):
         after = before.copy()
         after[rows] = hierarchy.values[leaf]
-        return _moved(before, after)[rows]
+        return _squared_moves(before, after)[rows]
     categories = original.attribute(name).categories
     place = {label: code for code, label in enumerate(categories)}
     after = np.array([place.get(label, MISSING) for label in hierarchy.labels[0]])[leaf]

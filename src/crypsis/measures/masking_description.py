@@ -153,7 +153,7 @@ def describe_masking(original: Table, masked: Table, family: str) -> MaskingDesc
         int((~masked.kept).sum()),
         _classes(masked, names) if names and family != PERTURBATION else (),
         _hardest(original, masked, losses) if described else None,
-        _reidentified(original, masked, names) if described else None,
+        _count_reidentified(original, masked, names) if described else None,
     )
 
 
@@ -226,7 +226,7 @@ def _hardest(original: Table, masked: Table, losses: Mapping[str, Floats]) -> Ha
     )
 
 
-def _reidentified(original: Table, masked: Table, names: list[str]) -> Reidentified:
+def _count_reidentified(original: Table, masked: Table, names: list[str]) -> Reidentified:
     bound: BoundRecordLinkage = RecordLinkage(columns=tuple(names)).against(original)
     credit = bound.credits(masked)
     return Reidentified(len(names), int((credit == 1.0).sum()), int(((credit >= 0.5) & (credit < 1.0)).sum()))

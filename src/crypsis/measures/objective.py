@@ -24,7 +24,7 @@ from crypsis.measures.one_to_one_linkage import LEARNED, ONE_TO_ONE, OneToOneLin
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.utility.analyses import Analyses, AnalysesChanged
 from crypsis.measures.utility.distributions import Distributions
-from crypsis.pieces import Pieces, completed
+from crypsis.pieces import Pieces, complete
 from crypsis.table.equivalence_classes import MissingReading, alike_records
 from crypsis.table.table import Table
 
@@ -134,7 +134,7 @@ class LimitDemand:
     measure: Measure | None = None
 
 
-def beyond(shortfall: float) -> tuple[float, float]:
+def infeasible_scores(shortfall: float) -> tuple[float, float]:
     """Loss and risk of a candidate that misses a demand, for orders that minimise both.
 
     Every candidate that meets the demands dominates it, and of two that miss them the one that misses less dominates
@@ -144,7 +144,7 @@ def beyond(shortfall: float) -> tuple[float, float]:
 
     Examples
     --------
-    >>> beyond(0.25)
+    >>> infeasible_scores(0.25)
     (1250.0, 1250.0)
     """
     return FAR * (1.0 + shortfall), FAR * (1.0 + shortfall)
@@ -465,7 +465,7 @@ class Objective:
         masked  A candidate, decoded.
         family  Its masking family; models are not asked after a perturbation, whose classes mean nothing.
         """
-        return completed(self.scoring(masked, family))
+        return complete(self.scoring(masked, family))
 
     def scoring(self, masked: Table, family: str = "") -> Pieces[tuple[float, float]]:
         """`score` in pieces: measure by measure."""
@@ -476,7 +476,7 @@ class Objective:
             read[reader.title] = yield from reader.scoring(masked)
         loss, risk = float(np.mean(losses)), max(v for v in self._risks(read).values() if v is not None)
         [short] = yield [partial(self.shortfall, masked, family, {"loss": loss, "risk": risk})]
-        return beyond(short) if short else (loss, risk)
+        return infeasible_scores(short) if short else (loss, risk)
 
     def shortfall(self, masked: Table, family: str = "", known: Mapping[str, float] | None = None) -> float:
         """How far a masked table misses the demanded models, limits and uses.
@@ -486,7 +486,7 @@ class Objective:
         known  Readings that need not be taken again.
         """
         misses = [] if family == "perturbation" else [model.shortfall(masked) for model in self.models]
-        read = {"suppressed": _suppressed(masked), **(known or {})}
+        read = {"suppressed": _suppressed_share(masked), **(known or {})}
         if self.suppression < 1.0:
             misses.append(excess(read["suppressed"], 100.0 * self.suppression))
         for title, most, reader in self.limits:
@@ -526,7 +526,7 @@ class Objective:
         masked  A masked version of the original, row by row.
         family  How it was masked: aggregation, recoding or perturbation.
         """
-        return completed(self.evaluating(masked, family))
+        return complete(self.evaluating(masked, family))
 
     def evaluating(self, masked: Table, family: str) -> Pieces[Evaluation]:
         """`evaluate` in pieces: measure by measure, model by model, column by column."""
@@ -544,7 +544,7 @@ class Objective:
         ]
         yield [partial(self._class_sizes, masked, found)]
         [found.figures[ANALYSES_KEPT]] = yield [partial(self._ask, masked)]
-        found.figures["suppressed"] = _suppressed(masked)
+        found.figures["suppressed"] = _suppressed_share(masked)
         verdicts = yield [] if family == "perturbation" else [partial(_judge, model, masked) for model in self.models]
         complaints = self._complaints(verdicts, found)
         if family == "perturbation" and not complaints:
@@ -621,9 +621,9 @@ class Objective:
         """
         found = FiguresFound(family)
         if figure == "suppressed":
-            return _suppressed(masked)
+            return _suppressed_share(masked)
         for reader in self.losses if figure == "loss" else self.risks_after(family):
-            completed(self._reading(reader, masked, found))
+            complete(self._reading(reader, masked, found))
         return finite(self._loss(found) if figure == "loss" else self._risk(found)[0])
 
     @cached_property
@@ -718,7 +718,7 @@ def _judge(model: Model, masked: Table) -> Any:
     return model.judge(masked)
 
 
-def _suppressed(masked: Table) -> float:
+def _suppressed_share(masked: Table) -> float:
     """Share of suppressed records, per cent."""
     return 100.0 * float((~masked.kept).sum()) / max(len(masked), 1)
 

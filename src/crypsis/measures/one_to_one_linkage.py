@@ -65,7 +65,7 @@ class PublishedClasses:
         shown = ShownClasses(
             low, high, wide,
             np.ascontiguousarray(np.stack([c.moves for c in columns], axis=1)),
-            np.ascontiguousarray(np.stack([_covered(c) for c in columns], axis=1)),
+            np.ascontiguousarray(np.stack([_count_covered(c) for c in columns], axis=1)),
             np.array([_blank(original, masked, name, c) for name, c in zip(names, columns, strict=True)]),
         )  # fmt: skip
         return cls(known, shown, classes.sizes, classes.of)
@@ -84,7 +84,7 @@ class _Column(NamedTuple):
 def _column(original: Table, masked: Table, name: str, first: Ints) -> _Column:
     """first  int64[classes]: a record of each class"""
     if masked.level(name) != 0:
-        return _generalised(original, masked, name, first)
+        return _compare_generalised(original, masked, name, first)
     attribute = original.attribute(name)
     if attribute.numeric != masked.attribute(name).numeric:
         raise TableError(
@@ -110,7 +110,7 @@ def _places(places: Floats, missing: Flags) -> Floats:
     return np.where(missing, np.nan, places)
 
 
-def _generalised(original: Table, masked: Table, name: str, first: Ints) -> _Column:
+def _compare_generalised(original: Table, masked: Table, name: str, first: Ints) -> _Column:
     """Leaves against the groups that may contain them, at one level or at each record's own."""
     hierarchy, level = masked.attribute(name).hierarchy, masked.level(name)
     if hierarchy is None:
@@ -165,7 +165,7 @@ def _values(column: _Column) -> Floats:
     return np.unique(column.known[~np.isnan(column.known)])
 
 
-def _covered(column: _Column) -> Floats:
+def _count_covered(column: _Column) -> Floats:
     """float64[classes]: logarithm of the number of original values each class covers, at least one."""
     values = _values(column)
     covered = np.searchsorted(values, column.high, side="right") - np.searchsorted(values, column.low)

@@ -34,7 +34,7 @@ from crypsis.measures.measure import (
     finite_numbers,
     measures,
 )
-from crypsis.pieces import Pieces, completed
+from crypsis.pieces import Pieces, complete
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING, Hierarchy
@@ -107,7 +107,7 @@ def _codes(ancestors: Int32s, codes: Int32s, places: Int32s) -> Sides:
     return Sides(np.empty((n, 0)), np.empty((m, 0)), ancestors, codes[:, None], places[:, None])
 
 
-def _generalised(original: Table, known: Table, masked: Table, name: str, scaling: Scaling) -> Sides:
+def _compare_generalised(original: Table, known: Table, masked: Table, name: str, scaling: Scaling) -> Sides:
     """Leaves against the groups that may contain them, at one level or at each record's own."""
     hierarchy = masked.attribute(name).hierarchy
     if hierarchy is None:
@@ -156,7 +156,7 @@ def _line(
 def sides_of(original: Table, known: Table, masked: Table, name: str, scaling: Scaling) -> Sides:
     """One column of the intruder's records and of the published ones, on the original's scale."""
     if masked.level(name) != 0:
-        return _generalised(original, known, masked, name, scaling)
+        return _compare_generalised(original, known, masked, name, scaling)
     attribute = original.attribute(name)
     if attribute.numeric != masked.attribute(name).numeric:
         raise TableError(
@@ -261,7 +261,7 @@ class LinkagePair:
 
     def ties(self, distance: Floats) -> tuple[Ints, Ints]:
         """How many published records lie at each record's distance with none nearer, and the lowest row of them."""
-        return completed(self.tying(distance))
+        return complete(self.tying(distance))
 
     def tying(self, distance: Floats) -> Pieces[tuple[Ints, Ints]]:
         """`ties` in pieces: the trees, then a few thousand records at a time."""
@@ -363,14 +363,14 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
 
     def credits(self, masked: Table) -> NDArray[np.float64]:
         """What the attack earns on each record of `people`: 0 to 1."""
-        return completed(self._earning(masked))
+        return complete(self._earning(masked))
 
     def _earning(self, masked: Table) -> Pieces[NDArray[np.float64]]:
         [pair] = yield [partial(self._meet, masked, self.original)]
-        return (yield from _crediting(pair, self.measure.ties, self.people))
+        return (yield from _credit_people(pair, self.measure.ties, self.people))
 
     def read(self, masked: Table) -> float:
-        return completed(self.scoring(masked))
+        return complete(self.scoring(masked))
 
     def scoring(self, masked: Table) -> Pieces[float]:
         """`read` in pieces, since all records are looked for."""
@@ -378,12 +378,12 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
 
     def explain(self, masked: Table, control: Table | None = None) -> Reading:
         """The rate with its interval and baseline, and the control rate where outsiders are given."""
-        return completed(self.explaining(masked, control))
+        return complete(self.explaining(masked, control))
 
     def explaining(self, masked: Table, control: Table | None = None) -> Pieces[Reading]:
         """`explain` in pieces, since all records are looked for."""
         [pair] = yield [partial(self._meet, masked, self.original)]
-        earned = yield from _crediting(pair, self.measure.ties, self.people)
+        earned = yield from _credit_people(pair, self.measure.ties, self.people)
         return (yield [partial(self._explained, masked, control, pair, earned)])[0]  # type: ignore[no-any-return]
 
     def _explained(
@@ -408,8 +408,8 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
             counts,
             interval=interval,
             baseline=baseline,
-            control=_transferred(100.0 * rate, claims) if claims else None,
-            warning=_warning(100.0 * rate, interval, baseline, published),
+            control=_transfer_rate(100.0 * rate, claims) if claims else None,
+            warning=_warn(100.0 * rate, interval, baseline, published),
         )
 
     def _interval(self, masked: Table, earned: NDArray[np.float64]) -> tuple[float, float]:
@@ -443,19 +443,19 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         some = np.unique(np.linspace(0, len(earned) - 1, min(len(earned), MOST_MEMBERS)).astype(np.int64))
         outsiders = LinkagePair.between(self.original, control, masked, self.names, self.measure.scaling)
         return {
-            CLAIMED: 100.0 * _claimed(members.about(self.people[some]), accepted, self.measure.ties),
-            CLAIMED_OUTSIDE: 100.0 * _claimed(outsiders, accepted, self.measure.ties),
+            CLAIMED: 100.0 * _mean_claim(members.about(self.people[some]), accepted, self.measure.ties),
+            CLAIMED_OUTSIDE: 100.0 * _mean_claim(outsiders, accepted, self.measure.ties),
         }
 
 
-def _claimed(pair: LinkagePair, accepted: float, rule: Ties) -> float:
+def _mean_claim(pair: LinkagePair, accepted: float, rule: Ties) -> float:
     """The mean worth of links to the nearest published record that lie within the accepted distance."""
     distance = pair.nearest()
     near = np.where(distance <= accepted * (1 + 1e-12) + 1e-12, distance, np.nan)
     return float(_fitness(pair.ties(near)[0], rule).mean())
 
 
-def _transferred(rate: float, claims: dict[str, float]) -> float:
+def _transfer_rate(rate: float, claims: dict[str, float]) -> float:
     """The rate that would be read off outsiders, were claims about them right as often as claims about members."""
     return rate * min(claims[CLAIMED_OUTSIDE] / claims[CLAIMED], 1.0) if claims[CLAIMED] > 0 else 0.0
 
@@ -467,7 +467,7 @@ def _fitness(ties: NDArray[np.int64], rule: Ties) -> NDArray[np.float64]:
     return np.asarray(ties > 0 if rule == "first" else ties == 1, dtype=np.float64)
 
 
-def _crediting(pair: LinkagePair, rule: Ties, people: NDArray[np.int64]) -> Pieces[NDArray[np.float64]]:
+def _credit_people(pair: LinkagePair, rule: Ties, people: NDArray[np.int64]) -> Pieces[NDArray[np.float64]]:
     """What the attack earns on each of some people, in pieces."""
     if not pair.kept.any():
         return np.zeros(len(people))
@@ -479,7 +479,7 @@ def _crediting(pair: LinkagePair, rule: Ties, people: NDArray[np.int64]) -> Piec
     return _fitness(ties, rule)
 
 
-def _warning(rate: float, interval: tuple[float, float], baseline: float, published: int) -> str:
+def _warn(rate: float, interval: tuple[float, float], baseline: float, published: int) -> str:
     if not published:
         return "every record is suppressed; nothing was published that could be linked"
     if interval[0] <= baseline:

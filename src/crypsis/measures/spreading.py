@@ -42,12 +42,12 @@ class Axis:
         numbers = finite_numbers(original, name)
         held = numbers[~np.isnan(numbers)]
         edges = np.unique(np.quantile(held, np.linspace(0, 1, bins + 1)[1:-1])) if held.size else np.empty(0)
-        return cls(name, binned(numbers, edges), edges)
+        return cls(name, bin_numbers(numbers, edges), edges)
 
     def readings(self, original: Table, masked: Table, cells: Ints) -> Iterator[Reading]:
         """The ways a released record can hold a cell; a record takes part in the one of its own level."""
         if self.edges is not None:
-            codes = binned(published_numbers(masked, self.name), self.edges)
+            codes = bin_numbers(published_numbers(masked, self.name), self.edges)
             yield codes, cells, np.ones(masked.rows)
             return
         level = masked.level(self.name)
@@ -74,7 +74,7 @@ class Axis:
             yield codes, wanted.astype(np.int64), share
 
 
-def binned(numbers: Floats, edges: Floats) -> Ints:
+def bin_numbers(numbers: Floats, edges: Floats) -> Ints:
     """The bin of each number; −1 where there is none."""
     return np.where(np.isnan(numbers), MISSING, np.searchsorted(edges, numbers, side="left")).astype(np.int64)
 

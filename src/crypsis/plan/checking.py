@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from crypsis.audits import FindingKind
-from crypsis.audits.dependence import MOST_RESTORED, determining
+from crypsis.audits.dependence import MOST_RESTORED, find_determining
 from crypsis.audits.exposure import singling_out
-from crypsis.audits.partial_values import restoring
-from crypsis.audits.preview import anticipated
+from crypsis.audits.partial_values import find_restoring
+from crypsis.audits.preview import preview_findings
 from crypsis.audits.published import Published, find_reason
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.measures.measure import Measure
@@ -191,15 +191,15 @@ def _scenario_obstacle(measure: Measure, table: Table, knows: tuple[str, ...]) -
 def _remarks(plan: Plan, table: Table) -> list[str]:
     """Remarks that are no problems."""
     found = [
-        *_undecided(table),
-        *_broken(plan, table),
+        *_find_undecided(table),
+        *_find_broken_rules(plan, table),
         *_single(plan, table),
         *_dependences(plan, table),
         *_assumptions(plan, table),
-        *_unmasked(plan, table),
+        *_find_unmasked(plan, table),
         *_wildcards(plan, table),
-        *_uncovered(plan, table),
-        *_tied(plan),
+        *_find_uncovered(plan, table),
+        *_find_tied_rules(plan),
     ]
     risky = any(each.measure == "risk" or getattr(each.build(), "aim", "") == "risk" for each in plan.limit)
     if not plan.require and not any(each.require for each in plan.scenario) and not risky:
@@ -211,14 +211,14 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
     return found
 
 
-def _undecided(table: Table) -> list[str]:
+def _find_undecided(table: Table) -> list[str]:
     """Columns that nobody decided about."""
     names = listing(table.named(Role.UNDECIDED), most=40)
     text = f"no release before somebody decides about {names}: give each a role other than undecided"
     return [text] if names else []
 
 
-def _unmasked(plan: Plan, table: Table) -> list[str]:
+def _find_unmasked(plan: Plan, table: Table) -> list[str]:
     """Columns that intruders know and nothing masks."""
     masked = set(table.quasi_identifiers)
     known = [[name for name in each.knows if name in table.names and name not in masked] for each in plan.scenario]
@@ -229,7 +229,7 @@ def _unmasked(plan: Plan, table: Table) -> list[str]:
     ]
 
 
-def _uncovered(plan: Plan, table: Table) -> list[str]:
+def _find_uncovered(plan: Plan, table: Table) -> list[str]:
     """That no demand speaks of an intruder who knows every quasi-identifier, and which scenarios give no reason."""
     everything = set(table.quasi_identifiers)
     covering = [*(each.knows for each in plan.scenario), *(model.known(table) for model in plan.models())]
@@ -255,7 +255,7 @@ def _wildcards(plan: Plan, table: Table) -> list[str]:
     ]
 
 
-def _tied(plan: Plan) -> list[str]:
+def _find_tied_rules(plan: Plan) -> list[str]:
     """Rules over columns that no scenario knows together: these are masked together all the same."""
     limited = [(n, read_rule(each.holds).columns) for n, each in enumerate(plan.rule, 1) if each.at_most is not None]
     known = [set(scenario.knows) for scenario in plan.scenario]
@@ -267,7 +267,7 @@ def _tied(plan: Plan) -> list[str]:
     ]
 
 
-def _broken(plan: Plan, table: Table) -> list[str]:
+def _find_broken_rules(plan: Plan, table: Table) -> list[str]:
     """Rules that records break as collected."""
     found = []
     for number, each in enumerate(plan.rule, 1):
@@ -282,13 +282,13 @@ def _dependences(plan: Plan, table: Table) -> list[str]:
     """Columns that determine quasi-identifiers, and those that would restore some of their masked values."""
     alone = {name for choice in plan.mask for name in choice.build().columns}
     table, drawn = _some(table)
-    certain = determining(table)
+    certain = find_determining(table)
     found = [
         f"{name} determines {listing(targets)} in at least 99 % of the records{drawn} and may restore what is masked "
         f"there: no release while it does; give it the role quasi or identifier, or a reason in a [[waive]] table"
         for name, targets in certain.items()
     ]
-    for each in restoring(table):
+    for each in find_restoring(table):
         name, target = each.columns[:2]
         telling = each.share > MOST_RESTORED or table.attribute(name).role is Role.WEIGHT
         if telling and name not in certain and name not in alone:
@@ -315,7 +315,7 @@ def _assumptions(plan: Plan, table: Table) -> list[str]:
     return [
         f"{finding_text(each)}, about, where the other columns are masked: no release before {each.columns[0]} has the "
         f'role quasi, or because = "…" in its line says why nobody outside knows it'
-        for each in anticipated(table, stated=stated)
+        for each in preview_findings(table, stated=stated)
     ]
 
 

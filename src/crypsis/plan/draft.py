@@ -217,7 +217,7 @@ def _head(
         "# Check it: crypsis check plan.toml   Run it: crypsis run plan.toml",
         "",
         "[data]",
-        f"source = {_quoted(source)}",
+        f"source = {_quote(source)}",
         "",
         "[columns]",
         "# role: identifier (never released) | quasi (an intruder may know it) | confidential | weight | stratum |",
@@ -229,10 +229,10 @@ def _head(
         '#       at_most = 20 (per cent of loss in this column), lock = true (as collected), scale = "log" (moments)',
     ]
     for column in columns:
-        entry = f"role = {_quoted(column.role)}, kind = {_quoted(column.kind)}"
-        entry += "".join(f", {key} = {_quoted(value)}" for key, value in given.get(column.name, {}).items())
+        entry = f"role = {_quote(column.role)}, kind = {_quote(column.kind)}"
+        entry += "".join(f", {key} = {_quote(value)}" for key, value in given.get(column.name, {}).items())
         if column.hierarchy and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT):
-            entry += f", hierarchy = {_quoted(column.hierarchy)}"
+            entry += f", hierarchy = {_quote(column.hierarchy)}"
         lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {reason_text(column.reasons)}")
     return [
         *lines,
@@ -262,7 +262,7 @@ def _diversity(columns: Sequence[ColumnProfile]) -> list[str]:
         "# [[require]]",
         '# model = "l-diversity"',
         "# l = 2",
-        f"# confidential = [{', '.join(map(_quoted, few))}]",
+        f"# confidential = [{', '.join(map(_quote, few))}]",
         "",
     ]
 
@@ -294,7 +294,7 @@ def _scenarios(names: Sequence[str], k: int) -> list[str]:
         lines += [
             "# [[scenario]]",
             f'# name = "{name}"',
-            f"# knows = [{', '.join(map(_quoted, knows))}]",
+            f"# knows = [{', '.join(map(_quote, knows))}]",
             '# because = "…"',
             f'# require = [{{ model = "k-anonymity", k = {k} }}]',
         ]
@@ -341,7 +341,7 @@ def _rules(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
         "",
     ]
     for each in found:
-        lines += ["[[rule]]", f"holds = {_quoted(each.rule)}  # in {each.records} records without exception", ""]
+        lines += ["[[rule]]", f"holds = {_quote(each.rule)}  # in {each.records} records without exception", ""]
     return lines
 
 
@@ -352,7 +352,7 @@ def _searches(table: Table, k: int) -> list[str]:
         if offer.drawback:
             lines += [f"# Left out: {offer.name} ({offer.purpose}). {' '.join(offer.drawback.split())}.", ""]
             continue
-        lines += ["[[search]]", f"name = {_quoted(offer.name)}  # {offer.purpose}"]
+        lines += ["[[search]]", f"name = {_quote(offer.name)}  # {offer.purpose}"]
         lines += [*(f"{key} = {json.dumps(value)}" for key, value in offer.settings.items()), ""]
     return lines
 
@@ -376,7 +376,7 @@ def _tail(table: Table) -> list[str]:
     ]
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A TOML string."""
     return json.dumps(text, ensure_ascii=False)
 
@@ -391,9 +391,9 @@ def draft_uses(uses: Mapping[str, EstimateUse]) -> str:
         settings = use.model_dump(mode="json", exclude_defaults=True)
         lines += [
             "[[use]]",
-            f"name = {_quoted(title[:60])}",
+            f"name = {_quote(title[:60])}",
             'measure = "estimate-use"',
-            f"analysis = {_quoted(use.analysis)}",
+            f"analysis = {_quote(use.analysis)}",
         ]
         lines += [
             f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in settings.items() if key != "analysis"

@@ -121,15 +121,15 @@ def _message(item: dict[str, Any], root: type[BaseModel], also: Sequence[str]) -
     if kind in ("literal_error", "enum"):
         allowed = item["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
         near = suggestion(str(item["input"]), allowed)
-        return f"{where}: {_quoted(item['input'])} is not allowed{near}; choose {listing(allowed)}"
+        return f"{where}: {_quote(item['input'])} is not allowed{near}; choose {listing(allowed)}"
     message = item["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     if kind in ("value_error", "registry"):
         return f"{where}: {message}" if loc else message
     demand = _FRIENDLY.get(kind, f"{message[:1].lower()}{message[1:]}")
-    return f"{where}: {demand} (found {_quoted(item['input'])})"
+    return f"{where}: {demand} (found {_quote(item['input'])})"
 
 
-def _quoted(value: Any) -> str:
+def _quote(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
 

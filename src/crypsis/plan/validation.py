@@ -56,7 +56,7 @@ def _columns(plan: Plan) -> list[str]:
                 f"columns.{name}: a column with the role {column.role} is never released, so its hierarchy has "
                 f"no effect; drop it or change the role"
             )
-        found += _counted(plan, name, column)
+        found += _check_losses(plan, name, column)
         if column.scale != "automatic" and (column.role in UNPUBLISHED or column.kind not in (None, "numeric")):
             because = f"its role is {column.role}" if column.role in UNPUBLISHED else f"its kind is {column.kind}"
             found.append(
@@ -68,7 +68,7 @@ def _columns(plan: Plan) -> list[str]:
     return found
 
 
-def _counted(plan: Plan, name: str, column: Column) -> list[str]:
+def _check_losses(plan: Plan, name: str, column: Column) -> list[str]:
     """What is said of the loss of a column that has none, and links that lead nowhere."""
     found = []
     given = {
@@ -131,17 +131,17 @@ def _near(plan: Plan, name: str) -> str:
     return suggestion(name, list(plan.columns))
 
 
-def _repeated(names: Iterable[str]) -> list[tuple[str, int]]:
+def _repeats(names: Iterable[str]) -> list[tuple[str, int]]:
     """Names that occur more than once, and how often."""
     return [(name, count) for name, count in Counter(names).items() if count > 1]
 
 
 def _scenarios(plan: Plan) -> list[str]:
     found = []
-    for name, count in _repeated(each.name for each in plan.scenario):
+    for name, count in _repeats(each.name for each in plan.scenario):
         found.append(f"scenario: {count} scenarios are called {name!r}; give each its own name")
     for number, each in enumerate(plan.scenario, 1):
-        twice = [name for name, _ in _repeated(each.knows)]
+        twice = [name for name, _ in _repeats(each.knows)]
         if twice:
             found.append(f"scenario[{number}].knows: {listing(map(repr, twice))} listed twice; list every column once")
         hidden = [n for n in each.knows if n in plan.columns and plan.columns[n].role in UNPUBLISHED]
@@ -180,16 +180,16 @@ def _measures(plan: Plan) -> list[str]:
                     f"measures.{aim}[{number}]: {choice.name!r} is better when high, and the front minimises; choose "
                     f"another"
                 )
-        twice = [name for name, _ in _repeated(choice.name for choice in chosen)]
+        twice = [name for name, _ in _repeats(choice.name for choice in chosen)]
         if twice:
             found.append(f"measures.{aim}: {listing(map(repr, twice))} named twice; name every measure once")
-    for title, count in _repeated(use.title for use in plan.use):
+    for title, count in _repeats(use.title for use in plan.use):
         found.append(f"use: {count} uses are called {title!r}; give each a name of its own")
     return found
 
 
 def _limits(plan: Plan) -> list[str]:
-    found = [f"limit: {n} limits on {name!r}; keep one of them" for name, n in _repeated(x.measure for x in plan.limit)]
+    found = [f"limit: {n} limits on {name!r}; keep one of them" for name, n in _repeats(x.measure for x in plan.limit)]
     for number, limit in enumerate(plan.limit, 1):
         if limit.measure == "loss" and limit.at_most == 0 and (plan.require or any(s.require for s in plan.scenario)):
             found.append(
@@ -206,7 +206,7 @@ def _limits(plan: Plan) -> list[str]:
 
 def _rules(plan: Plan) -> list[str]:
     """Rules that stand twice, and those that no masking could break."""
-    found = [f"rule: {n} rules are called {name!r}; keep one" for name, n in _repeated(r.title for r in plan.rule)]
+    found = [f"rule: {n} rules are called {name!r}; keep one" for name, n in _repeats(r.title for r in plan.rule)]
     for number, each in enumerate(plan.rule, 1):
         names = read_rule(each.holds).columns
         hidden = [n for n in names if n in plan.columns and plan.columns[n].role in UNPUBLISHED]

@@ -14,7 +14,7 @@ from crypsis.privacy.demands import ConfidentialModel
 from crypsis.privacy.model import Floats, Sense, models
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
-from crypsis.table.lookalikes import merged
+from crypsis.table.lookalikes import merge_lookalikes
 from crypsis.table.table import Table
 
 
@@ -66,7 +66,7 @@ def value_groups(table: Table, column: str) -> NDArray[np.int32]:
     hierarchy = table.attribute(column).hierarchy
     if hierarchy is None:
         raise TableError(f"column {column!r} has no hierarchy to measure distances by; give it one")
-    leaves = (table if table.holds_numbers(column) else merged(table, [column])).leaf_codes(column)
+    leaves = (table if table.holds_numbers(column) else merge_lookalikes(table, [column])).leaf_codes(column)
     levels = [hierarchy.lift(leaves, level) for level in range(1, hierarchy.height + 1)]
     if len(hierarchy.labels[-1]) > 1:
         levels.append(np.where(leaves < 0, leaves, 0).astype(np.int32))

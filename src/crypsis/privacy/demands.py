@@ -143,7 +143,7 @@ def _arrays(parts: Sequence[ContentDemand], kept: NDArray[np.bool_]) -> ContentD
     by_column = {part.column: part for part in parts}
     ordered = [part for part in parts if not part.column]
     ordered += [part for name in read for part in parts if part.column == name]
-    ranked = [_ranked(by_column[name], kept) for name in read]
+    ranked = [_rank(by_column[name], kept) for name in read]
     first = np.cumsum([0, *(count for _, count in ranked)])
     values, code = int(first[-1]), np.full((len(read), int(kept.sum())), -1, dtype=np.int32)
     overall = np.zeros((3, values))
@@ -175,7 +175,7 @@ def _arrays(parts: Sequence[ContentDemand], kept: NDArray[np.bool_]) -> ContentD
     )
 
 
-def _ranked(part: ContentDemand, kept: NDArray[np.bool_]) -> tuple[Ints, int]:
+def _rank(part: ContentDemand, kept: NDArray[np.bool_]) -> tuple[Ints, int]:
     """Codes replaced by their rank among those that occur; −1 where missing; and how many occur."""
     if part.kind == PRESENCE:  # 0 and 1, of which one may not occur
         return part.codes[kept].astype(np.int64), 2

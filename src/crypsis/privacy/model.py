@@ -59,7 +59,7 @@ def spread(levels: Floats) -> float:
     return float(np.nansum(levels))
 
 
-def failing(levels: Floats, required: float, sense: Sense) -> NDArray[np.bool_]:
+def find_failing(levels: Floats, required: float, sense: Sense) -> NDArray[np.bool_]:
     """Kept records that miss the threshold by more than rounding."""
     room = TOLERANCE * max(1.0, abs(required))
     return levels < required - room if sense == "at least" else levels > required + room
@@ -67,7 +67,7 @@ def failing(levels: Floats, required: float, sense: Sense) -> NDArray[np.bool_]:
 
 def shortness(levels: Floats, required: float, sense: Sense) -> Floats:
     """How far each level misses the threshold, relative to it: 0 where it is met, 1 at worst."""
-    missed = failing(levels, required, sense)
+    missed = find_failing(levels, required, sense)
     with np.errstate(invalid="ignore", divide="ignore"):
         if sense == "at least":
             short = (required - levels) / max(abs(required), TOLERANCE)
@@ -344,7 +344,7 @@ class PrivacyModel(Settings):
             raise TableError(obstacle)
         levels, columns = self.levels(table), self.known(table)
         records = int(table.kept.sum())
-        offending = int(failing(levels, self.required, self.sense).sum())
+        offending = int(find_failing(levels, self.required, self.sense).sum())
         statement = self.statement().format(columns=", ".join(columns))
         remark = self.remark(table)
         if remark:

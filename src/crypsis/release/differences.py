@@ -183,7 +183,7 @@ def distance(one: Table, other: Table, name: str) -> float:
     """100 times the total variation distance of categories, or the Kolmogorov–Smirnov distance of numbers."""
     if not len(one) or not len(other):
         return 100.0
-    codes = aligned(one, other, [name])
+    codes = align_codes(one, other, [name])
     shares = [np.bincount(part[:, 0] + 1, minlength=int(max(c.max(initial=0) for c in codes)) + 2) for part in codes]
     before, after = shares[0] / len(one), shares[1] / len(other)
     if one.holds_numbers(name) and other.holds_numbers(name):
@@ -194,7 +194,7 @@ def distance(one: Table, other: Table, name: str) -> float:
 # -- what both together reveal --
 
 
-def aligned(one: Table, other: Table, names: Sequence[str]) -> tuple[Ints, Ints]:
+def align_codes(one: Table, other: Table, names: Sequence[str]) -> tuple[Ints, Ints]:
     """Codes of the same columns of two tables in one numbering: equal codes, equal published values."""
     columns = []
     for name in names:
@@ -222,13 +222,13 @@ def _texts(table: Table, name: str) -> list[str]:
 
 def join(one: _ReleaseSide, other: _ReleaseSide, common: Sequence[str]) -> Pair:
     """Join two releases by the columns that both leave unmasked, and count small intersections of classes."""
-    anchors = [name for name in common if _unmasked(one, name) and _unmasked(other, name)]
+    anchors = [name for name in common if _is_unmasked(one, name) and _is_unmasked(other, name)]
     classes = [classes_of(side.table, side.table.quasi_identifiers) for side in (one, other)]
     old, new = (int(each.sizes.min()) if each.sizes.size else 0 for each in classes)
     pair = (old, new)
     if not anchors or not len(one.table) or not len(other.table):
         return Pair(tuple(anchors), 0, 0, 0, pair)
-    codes = aligned(one.table, other.table, anchors)
+    codes = align_codes(one.table, other.table, anchors)
     keys = equivalence_classes(np.concatenate(codes))
     size, mine, theirs = keys.count, keys.of[: len(one.table)], keys.of[len(one.table) :]
     counts = [np.bincount(part, minlength=size) for part in (mine, theirs)]
@@ -248,14 +248,14 @@ def _together(one: _ReleaseSide, other: _ReleaseSide, common: Sequence[str], ori
     anchors = [
         name
         for name in common
-        if _unmasked(one, name)
-        and _unmasked(other, name)
+        if _is_unmasked(one, name)
+        and _is_unmasked(other, name)
         and one.table.attribute(name).numeric == other.table.attribute(name).numeric
     ]
     return tuples_together(one.table, other.table, anchors)
 
 
-def _unmasked(side: _ReleaseSide, name: str) -> bool:
+def _is_unmasked(side: _ReleaseSide, name: str) -> bool:
     role = side.table.attribute(name).role
     return role is not Role.QUASI_IDENTIFIER or side.treatment(name) == treatment_text(Treatment.UNCHANGED)
 

@@ -77,7 +77,7 @@ def evidence_of(folder: str | Path) -> Evidence:
     risks = None
     if inner.get("measured"):
         limits = [each["reading"] for each in inner.get("limits", []) if each["reading"]["aim"] == "risk"]
-        risks = [_reading(each) for each in (*inner.get("risks", []), *limits)]
+        risks = [_read_measure(each) for each in (*inner.get("risks", []), *limits)]
     return Evidence(
         published_of(folder),
         str(manifest.get("family", "unknown")),
@@ -120,6 +120,6 @@ def _read(path: Path) -> dict[str, Any]:
         raise TableError(f"{path.parent.name}/{path.name} is missing or cannot be read; run `crypsis verify`") from None
 
 
-def _reading(content: Mapping[str, Any]) -> Reading:
+def _read_measure(content: Mapping[str, Any]) -> Reading:
     interval = content.get("interval")
     return Reading(**{**content, "scope": tuple(content["scope"]), "interval": tuple(interval) if interval else None})

@@ -59,18 +59,18 @@ def unexplained_cells(original: Table, masked: Table) -> dict[str, int]:
     classes = classes_of(masked, masked.quasi_identifiers)
     for name in masked.quasi_identifiers:
         if name in original.names:
-            count = int(_unexplained(original, masked, name, classes).sum())
+            count = int(_find_unexplained(original, masked, name, classes).sum())
             if count:
                 found[name] = count
     return found
 
 
-def _unexplained(original: Table, masked: Table, name: str, classes: EquivalenceClasses) -> Flags:
+def _find_unexplained(original: Table, masked: Table, name: str, classes: EquivalenceClasses) -> Flags:
     """bool[n]: changed cells of one column that nothing explains."""
     level, numbers = masked.level(name), original.holds_numbers(name)
     nothing = np.zeros(len(masked), dtype=np.bool_)
     if level not in (0, LOCAL):
-        return _misplaced(original, masked, name)
+        return _find_misplaced(original, masked, name)
     if level == LOCAL or numbers != masked.holds_numbers(name) or original.level(name) != 0:
         return nothing  # published by labels of its own
     before, after, new = _comparable(original, masked, name)
@@ -80,13 +80,13 @@ def _unexplained(original: Table, masked: Table, name: str, classes: Equivalence
     if not changed.any():
         return nothing
     ordered = original.attribute(name).kind is not Kind.NOMINAL
-    if _coarsened(before[known], after[known], ordered):
+    if _is_coarsened(before[known], after[known], ordered):
         changed &= lacked
-    explained = _averaged(classes, before, after, ~lacked, original.attribute(name).kind, _rounding(after, numbers))
+    explained = _is_average(classes, before, after, ~lacked, original.attribute(name).kind, _half_step(after, numbers))
     if numbers:
         apart = classes_of(masked, [name])
         close = 0.5 if masked.attribute(name).dates else 0.0
-        explained |= _averaged(apart, before, after, ~lacked, None, close) & (apart.sizes > 1)[apart.of]
+        explained |= _is_average(apart, before, after, ~lacked, None, close) & (apart.sizes > 1)[apart.of]
     return np.asarray(changed & ~explained)
 
 
@@ -100,7 +100,7 @@ def _comparable(original: Table, masked: Table, name: str) -> tuple[Values, Valu
     return before, codes[after], codes[after] == len(place)
 
 
-def _misplaced(original: Table, masked: Table, name: str) -> Flags:
+def _find_misplaced(original: Table, masked: Table, name: str) -> Flags:
     """Cells of a generalised column whose group does not hold the original value."""
     own, hierarchy = original.attribute(name), masked.attribute(name).hierarchy
     if hierarchy is None or original.level(name) != 0:
@@ -110,14 +110,14 @@ def _misplaced(original: Table, masked: Table, name: str) -> Flags:
     return np.asarray(masked.kept & (column != MISSING) & (hierarchy.lift(leaf, masked.level(name)) != column))
 
 
-def _coarsened(before: Values, after: Values, ordered: bool) -> bool:
+def _is_coarsened(before: Values, after: Values, ordered: bool) -> bool:
     """Whether equal values became equal ones and, where they have an order, kept it."""
     _, first, place = np.unique(before, return_index=True, return_inverse=True)
     shown = after[first]
     return bool((shown[place] == after).all() and not (ordered and (np.diff(shown) < 0).any()))
 
 
-def _averaged(
+def _is_average(
     classes: EquivalenceClasses, before: Values, after: Values, known: Flags, kind: Kind | None, close: float
 ) -> Flags:
     """Cells that are an aggregate of the known values of their class; of `kind` None, a mean or median alone."""
@@ -136,7 +136,7 @@ def _averaged(
     return found
 
 
-def _rounding(column: Values, numbers: bool) -> float:
+def _half_step(column: Values, numbers: bool) -> float:
     """Half the last decimal of a column of rounded numbers; 0 for others."""
     values = column[~np.isnan(column)] if numbers else column[:0]
     for decimals in range(MOST_DECIMALS + 1) if numbers else ():

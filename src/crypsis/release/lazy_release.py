@@ -53,7 +53,7 @@ from crypsis.table.frames import table_of
 from crypsis.table.lattice import Lattice
 from crypsis.table.lazy import RECORDS, Lazy, LazyTable, batches, engine_of, scan, tally
 from crypsis.table.lookalikes import DIGITS, fold_label, known_contents
-from crypsis.table.suppression import Rule, allowed, rule_code, suppress
+from crypsis.table.suppression import Rule, allowed_records, rule_code, suppress
 from crypsis.table.table import Table
 from crypsis.text import audited_text, node_text, treatment_text
 from crypsis.version import __version__
@@ -148,7 +148,7 @@ def write_node(
     if order == "shuffled":
         shuffle_files(data, rng or np.random.default_rng())
     written = tally(scan(data, source.engine, _session(source.frame)), source.counts.names)
-    return verified(written, promised(source, lattice, levels, outcome), lattice.names, outcome, k, l), written
+    return check_counts(written, expect_counts(source, lattice, levels, outcome), lattice.names, outcome, k, l), written
 
 
 def judged_findings(
@@ -191,7 +191,7 @@ def decide(
     size, distinct = classes.totals(records), np.zeros(classes.count, dtype=np.int64)
     if confidential:
         distinct = known_contents(classes, source.coded, confidential)[1].distinct
-    found = suppress(size, distinct, rule, allowed(suppression, int(size.sum())), k, l)
+    found = suppress(size, distinct, rule, allowed_records(suppression, int(size.sum())), k, l)
     gone = found.left_out
     if gone.all():
         raise TableError("every class would be suppressed and nothing is left to release; raise a level")
@@ -215,7 +215,7 @@ def _map(
         pairs = pairs.with_columns(labels.alias(f"{LABEL}{place}")).drop_nulls(name).unique(name).sort(name)
         pairs.write_parquet(maps / f"{place}.parquet")
     doomed = pl.DataFrame(
-        {f"{KEY}{n}": _packed(outcome.codes[outcome.suppressed_tuples], group) for n, group in enumerate(keys)}
+        {f"{KEY}{n}": _pack(outcome.codes[outcome.suppressed_tuples], group) for n, group in enumerate(keys)}
     )
     doomed.unique().write_parquet(maps / "gone.parquet")
     raised = {name: place for place, name in enumerate(lattice.names) if levels[place]}
@@ -252,7 +252,7 @@ def _keys(codes: NDArray[np.int32]) -> list[Group]:
     return [[(place, radices[place]) for place in places] for places in columns_by_key(radices)]
 
 
-def _packed(codes: NDArray[np.int32], group: Group) -> NDArray[np.int64]:
+def _pack(codes: NDArray[np.int32], group: Group) -> NDArray[np.int64]:
     return pack(len(codes), [codes[:, place] + 1 for place, _ in group], [radix for _, radix in group])
 
 
@@ -302,7 +302,7 @@ def _sink(frame: Lazy, mapped: Callable[[Lazy], Lazy], data: Path) -> None:
 # -- the second pass --
 
 
-def promised(source: LazyTable, lattice: Lattice, levels: Sequence[int], outcome: TupleOutcomes) -> pl.DataFrame:
+def expect_counts(source: LazyTable, lattice: Lattice, levels: Sequence[int], outcome: TupleOutcomes) -> pl.DataFrame:
     """The expected count over the written files, from the tuples alone."""
     columns = [
         _labels(lattice, levels, place, outcome.codes[:, place]).alias(name)
@@ -314,7 +314,7 @@ def promised(source: LazyTable, lattice: Lattice, levels: Sequence[int], outcome
     return kept.group_by(names).agg(pl.col(RECORDS).sum()).sort(names)
 
 
-def verified(
+def check_counts(
     written: pl.DataFrame,
     expected: pl.DataFrame,
     names: Sequence[str],

@@ -149,14 +149,14 @@ def _labels_in(content: bytes, rare: Mapping[str, str], ordinary: bytes) -> list
     for word in _WORD.finditer(content):
         for raw, column in starts.get(word.group(), ()):
             begin = word.start() - raw.find(word.group())
-            if content[begin : begin + len(raw)] != raw or not _whole(content, begin, len(raw)):
+            if content[begin : begin + len(raw)] != raw or not _is_whole_word(content, begin, len(raw)):
                 continue
             if not _contains(ordinary, raw):
                 columns[column] = None
     return list(columns)
 
 
-def _whole(content: bytes, begin: int, length: int) -> bool:
+def _is_whole_word(content: bytes, begin: int, length: int) -> bool:
     """Whether no letter or digit continues the stretch on either side."""
     before, after = content[max(begin - 1, 0) : begin], content[begin + length : begin + length + 1]
     edge = content[begin : begin + 1], content[begin + length - 1 : begin + length]
@@ -166,7 +166,7 @@ def _whole(content: bytes, begin: int, length: int) -> bool:
 def _contains(text: bytes, raw: bytes) -> bool:
     place = text.find(raw)
     while place >= 0:
-        if _whole(text, place, len(raw)):
+        if _is_whole_word(text, place, len(raw)):
             return True
         place = text.find(raw, place + 1)
     return False

@@ -125,7 +125,7 @@ def record_hashes(table: Table, names: Sequence[str], salt: str) -> Hashes:
     """
     found = np.zeros(len(table), dtype=np.uint64)
     for name in names:
-        found = _mixed(found ^ (_cells(table, name) + _hash(f"{salt}\0{name}")))
+        found = _mix_bits(found ^ (_cells(table, name) + _hash(f"{salt}\0{name}")))
     return found
 
 
@@ -145,7 +145,7 @@ def _cells(table: Table, name: str) -> Hashes:
 
 def _bits(numbers: NDArray[np.float64]) -> Hashes:
     """The bits of numbers, those of 0 for −0."""
-    return np.asarray(_mixed((numbers + 0.0).view(np.uint64)))
+    return np.asarray(_mix_bits((numbers + 0.0).view(np.uint64)))
 
 
 def _number(text: str) -> float | None:
@@ -160,7 +160,7 @@ def _hash(text: str) -> np.uint64:
     return np.uint64(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little"))
 
 
-def _mixed(values: Hashes) -> Hashes:
+def _mix_bits(values: Hashes) -> Hashes:
     """The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit depends on every bit."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

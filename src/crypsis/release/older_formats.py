@@ -22,7 +22,7 @@ def older_format(manifest: Mapping[str, Any]) -> int:
     return found if found < MANIFEST_FORMAT else 0
 
 
-def completed(content: Mapping[str, Any], older: int) -> dict[str, Any]:
+def complete_document(content: Mapping[str, Any], older: int) -> dict[str, Any]:
     """A document of an older format with what it lacks, read as nothing stated."""
     return {**ADDED, **content} if older and content else dict(content)
 

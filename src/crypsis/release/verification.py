@@ -37,7 +37,7 @@ from crypsis.release.manifest import (
     read_manifest,
     sha256,
 )
-from crypsis.release.older_formats import ADDED, FIGURES, completed, older_format, older_notes, requirement_of
+from crypsis.release.older_formats import ADDED, FIGURES, complete_document, older_format, older_notes, requirement_of
 from crypsis.release.published import read_published, schema_of
 from crypsis.release.signing import INSTALL, available, read_public, signature_fits
 from crypsis.report import external_html, internal_html
@@ -358,7 +358,7 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
     report = read_json(public / "report.json", problems)
     older = older_format(manifest)
     lacking = [name for name in ADDED if older and name not in manifest]
-    manifest, report = completed(manifest, older), completed(report, older)
+    manifest, report = complete_document(manifest, older), complete_document(report, older)
     trust = check_signature(public, manifest, wanted, problems)
     notes = signature_notes(trust, manifest) + older_notes(older, lacking)
     verdicts, smallest, singled_out = list[Verdict](), None, ""
@@ -373,7 +373,7 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
                 manifest, report = {**manifest, "smallest_class": shown}, {**report, "smallest_class": shown}
             smallest, verdicts = data.smallest_class, _judge_again(data, manifest, problems, notes)
             _compare_report(report, manifest, data, verdicts, problems)
-            notes += _revealed(data.audit, internal)
+            notes += _find_revealed(data.audit, internal)
             singled_out = _singled_out(data.audit, internal)
             homogeneous = homogeneity_texts(data.audit)
             attackers = check_attackers(data.table, manifest, problems) if data.table is not None else []
@@ -398,25 +398,25 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
         family,
         trust,
         signer,
-        _assumed(manifest),
+        _assumed_columns(manifest),
         older,
         singled_out,
         (*attackers, *homogeneous),
     )
 
 
-def _unstated(roles: Iterable[tuple[str, str]], manifest: Mapping[str, Any]) -> frozenset[str]:
+def _unstated_columns(roles: Iterable[tuple[str, str]], manifest: Mapping[str, Any]) -> frozenset[str]:
     """The confidential columns that are not taken for unknown."""
-    return frozenset(name for name, role in roles if role == Role.CONFIDENTIAL).difference(_assumed(manifest))
+    return frozenset(name for name, role in roles if role == Role.CONFIDENTIAL).difference(_assumed_columns(manifest))
 
 
-def _assumed(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+def _assumed_columns(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """The confidential columns that a manifest takes for unknown outside."""
     named = manifest.get("assumed", ())
     return tuple(map(str, named)) if isinstance(named, list) else ()
 
 
-def _limited(manifest: Mapping[str, Any]) -> list[str] | bool:
+def _limits_of(manifest: Mapping[str, Any]) -> list[str] | bool:
     """The attackers whose risk is limited, as a manifest says; of an older format, whether one is."""
     named = manifest["limited_risk"]
     if older_format(manifest) and isinstance(named, bool):
@@ -426,7 +426,7 @@ def _limited(manifest: Mapping[str, Any]) -> list[str] | bool:
     return [str(each) for each in named]
 
 
-def _revealed(audit: Audit | None, internal: Path) -> list[str]:
+def _find_revealed(audit: Audit | None, internal: Path) -> list[str]:
     """What the published bytes reveal and nobody waived; without the internal part waivers are not known."""
     if audit is None:
         return [
@@ -461,7 +461,7 @@ def _read_data(
             counted = read_counted(public, schema, manifest["counted"])
             if not counted.described:
                 problems.append("public/schema.json does not describe the data")
-            seen = audit_files(public, dict(roles), unstated=_unstated(roles, manifest))
+            seen = audit_files(public, dict(roles), unstated=_unstated_columns(roles, manifest))
             return _Judged(counted.records, counted.distinct, counted.smallest_class, counted.judge, seen)
         table = read_published(public, schema)
         if schema_of(table, schema["format"]) != schema:
@@ -476,7 +476,7 @@ def _read_data(
         problems.append("the data are not the table that was sealed")
     distinct = {name: _distinct(table, name) for name in table.names}
     perturbed = manifest.get("family") == PERTURBATION
-    shown = Published(table, unstated=_unstated(roles, manifest), missing=reading_of(manifest))
+    shown = Published(table, unstated=_unstated_columns(roles, manifest), missing=reading_of(manifest))
     audit = None if perturbed else audit_published(shown, beside=metadata(public / schema["file"]))
     return _Judged(len(table), distinct, smallest_class(table), lambda model: model.judge(table), audit, table)
 
@@ -513,7 +513,7 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
             stated = FIGURES if older_format(manifest) else tuple(asdict(verdict))
             if any(not _same(asdict(verdict)[name], item["verdict"][name]) for name in stated):
                 problems.append(f"{item['model']} is judged differently from what the manifest says")
-        if not verdicts and not _limited(manifest):
+        if not verdicts and not _limits_of(manifest):
             problems.append(
                 "public/manifest.json demands nothing of the data: neither a privacy model nor a risk limit"
             )
@@ -548,7 +548,7 @@ def _compare_report(
         if not _same(report["smallest_class"], data.smallest_class and asdict(data.smallest_class)):
             problems.append("public/report.json has another k over all quasi-identifiers than the data")
         book = manifest["rulebook"]
-        expected = guarantees([v.statement for v in verdicts], _limited(manifest), book["title"] if book else "")
+        expected = guarantees([v.statement for v in verdicts], _limits_of(manifest), book["title"] if book else "")
         for sentence in expected:
             if sentence not in report["guarantees"]:
                 problems.append(f"public/report.json does not state the guarantee: {sentence}")
@@ -582,7 +582,7 @@ def _verify_internal(
     problems += [] if older else foreign_internal(inner, facts)
     if not facts or not inner:
         return files
-    facts, inner = completed(facts, older), completed(inner, older)
+    facts, inner = complete_document(facts, older), complete_document(inner, older)
     if older and facts["smallest_class"] is None:
         facts = {**facts, "smallest_class": manifest["smallest_class"]}
     try:

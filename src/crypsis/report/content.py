@@ -77,16 +77,16 @@ def describe_columns(
     tuple of ReportedColumn
     """
     if original is None:
-        return tuple(_received(masked, name) for name in masked.names)
-    return tuple(_described(original, masked, name, (losses or {}).get(name)) for name in masked.names)
+        return tuple(_describe_received(masked, name) for name in masked.names)
+    return tuple(_describe_column(original, masked, name, (losses or {}).get(name)) for name in masked.names)
 
 
-def _received(masked: Table, name: str) -> ReportedColumn:
+def _describe_received(masked: Table, name: str) -> ReportedColumn:
     attribute, distinct = masked.attribute(name), _distinct(masked, name, masked.kept)
     return ReportedColumn(name, attribute.role.value, attribute.kind.value, RECEIVED, distinct, distinct, None)
 
 
-def _described(original: Table, masked: Table, name: str, loss: float | None) -> ReportedColumn:
+def _describe_column(original: Table, masked: Table, name: str, loss: float | None) -> ReportedColumn:
     attribute, level, groups = original.attribute(name), masked.level(name), 0
     replaced = False
     if level == LOCAL:
@@ -449,7 +449,7 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
             limited_risks(internal),
             internal["rulebook"] if internal["rules"] else "",
         ),
-        "promised": promised(internal),
+        "promised": guaranteed_columns(internal),
         "attacks": internal["attacks"] and public_attacks(internal["attacks"]),
         "confidential": internal["confidential"] and [_public_shares(each) for each in internal["confidential"]],
         "uses": [
@@ -479,8 +479,8 @@ def _public_estimates(column: Mapping[str, Any]) -> dict[str, Any]:
     figures = [
         {
             "figure": each["figure"],
-            "before": None if each["before"] is None else rounded(each["before"]),
-            "after": None if each["after"] is None else rounded(each["after"]),
+            "before": None if each["before"] is None else round_figure(each["before"]),
+            "after": None if each["after"] is None else round_figure(each["after"]),
             "inside": each["inside"],
         }
         for each in shown
@@ -488,7 +488,7 @@ def _public_estimates(column: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": column["name"], "numeric": column["numeric"], "figures": figures}
 
 
-def promised(internal: Mapping[str, Any]) -> list[list[str]]:
+def guaranteed_columns(internal: Mapping[str, Any]) -> list[list[str]]:
     """The columns that each guarantee names.
 
     internal  content of the internal report
@@ -563,7 +563,7 @@ def _public_loss(column: Mapping[str, Any]) -> float | None:
     """The rounded loss of a column: 0 for one that did not change, None where it is not known."""
     if column["loss"] is None:
         return 0.0 if column["changed"] == 0 else None
-    return rounded(column["loss"])
+    return round_figure(column["loss"])
 
 
 def public_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
@@ -572,15 +572,15 @@ def public_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
     reading  a loss as plain data
     """
     named = {name: reading[name] for name in PUBLIC_READING}
-    return {**named, "value": rounded(reading["value"]), "scope": list(reading["scope"])}
+    return {**named, "value": round_figure(reading["value"]), "scope": list(reading["scope"])}
 
 
-def rounded(value: float) -> float:
+def round_figure(value: float) -> float:
     """A number rounded to four significant digits: an exact sum over the original would disclose single values.
 
     Examples
     --------
-    >>> rounded(12.34567)
+    >>> round_figure(12.34567)
     12.35
     """
     return float(f"{value:.4g}")

@@ -20,7 +20,7 @@ from crypsis.charts import bars_svg, front_svg, heat_map_svg
 from crypsis.evolution.frontier import contributions
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
-from crypsis.report.content import ReportContent, promised
+from crypsis.report.content import ReportContent, guaranteed_columns
 from crypsis.text import (
     assumptions_text,
     attacker_text,
@@ -75,8 +75,8 @@ def internal_html(facts: Mapping[str, Any]) -> str:
         "ties_chart": _ties(facts["card"]),
         "front_chart": _front(facts["front"]) if facts["front"] else None,
         "release_summary": release_summary(facts),
-        "over_all": _over_all({**facts, "promised": promised(facts)}),
-        "covered": _covered(facts),
+        "over_all": _over_all({**facts, "promised": guaranteed_columns(facts)}),
+        "covered": _covers_everything(facts),
         "unknown": unknown_text(facts["assumed"]),
         "assumed": assumptions_text(Assumption(a) for v in facts["verdicts"] for a in v["assumptions"]),
         **_attacks(facts),
@@ -138,7 +138,7 @@ def _attacks(facts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _covered(facts: Mapping[str, Any]) -> bool:
+def _covers_everything(facts: Mapping[str, Any]) -> bool:
     """Whether a promise speaks of every quasi-identifier already."""
     found = facts["smallest_class"]
     return bool(found) and any(set(v["columns"]) >= set(found["columns"]) for v in facts["verdicts"])

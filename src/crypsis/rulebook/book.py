@@ -224,12 +224,12 @@ def check_planned(
     """
 
     def find(rule: Rule) -> Outcome | None:
-        return _planned(rule, models, columns, suppression, order, risk_limits or {})
+        return _judge_plan(rule, models, columns, suppression, order, risk_limits or {})
 
     return results_of(book, find, waivers or {})
 
 
-def _planned(
+def _judge_plan(
     rule: Rule,
     models: Sequence[PrivacyModel],
     columns: Sequence[str],
@@ -251,10 +251,10 @@ def _planned(
     demanded = rule.requirements()
     if not demanded:
         return None
-    return _promised(demanded[0], models, bool(rule.families))
+    return _judge_promise(demanded[0], models, bool(rule.families))
 
 
-def _promised(demanded: PrivacyModel, models: Sequence[PrivacyModel], only_some_families: bool) -> Outcome | None:
+def _judge_promise(demanded: PrivacyModel, models: Sequence[PrivacyModel], only_some_families: bool) -> Outcome | None:
     """Whether the plan requires a model at least as strict; a plan without models may perturb."""
     if not models and only_some_families:
         return None

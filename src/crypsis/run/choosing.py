@@ -87,7 +87,7 @@ def worth_considering(solutions: Sequence[Solution], axes: Sequence[str], useful
     """
     able = [s for s in solutions if s.feasible and all(s.figure(axis) is not None for axis in axes)]
     kept = unbeaten(able)
-    open_ = searched(kept) or kept
+    open_ = searched_solutions(kept) or kept
     little = [s for s in open_ if is_useful(s, useful)]
     sound = [s for s in little if not ruins_of(s, useful)]
     return best(sound or little or open_, axes)
@@ -99,7 +99,7 @@ def is_useful(solution: Solution, useful: Usefulness) -> bool:
     return figure_of(solution, "loss") <= useful.loss and (kept is None or kept >= useful.analyses)
 
 
-def searched(solutions: Sequence[Solution]) -> list[Solution]:
+def searched_solutions(solutions: Sequence[Solution]) -> list[Solution]:
     """Those that a search found."""
     return [solution for solution in solutions if not solution.baseline]
 

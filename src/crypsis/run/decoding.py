@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
 from crypsis.encodings import ColumnEncoding, Encoding, GroupingEncoding
-from crypsis.masking.repairing import repaired
+from crypsis.masking.repairing import repair
 from crypsis.plan import Plan
 from crypsis.run.solution import BASELINE, Solution
 from crypsis.run.store import Store
@@ -30,7 +30,7 @@ class Finishing:
     def __call__(self, masked: Table, family: str) -> Table:
         """The finished table; what perturbation broke is counted, as it has no classes that could be kept."""
         rounded = at_source_precision(masked, self.original)
-        return rounded if family == PERTURBATION else repaired(rounded, self.original, self.rules)
+        return rounded if family == PERTURBATION else repair(rounded, self.original, self.rules)
 
 
 # -- Decoding of the solutions of a run: one encoding per search, and the tables decoded last.

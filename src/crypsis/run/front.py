@@ -29,10 +29,10 @@ from crypsis.run.choosing import (
     is_useful,
     parse,
     ruins_of,
-    searched,
+    searched_solutions,
     worth_considering,
 )
-from crypsis.run.search_state import spread
+from crypsis.run.search_state import spread_positions
 from crypsis.run.solution import Solution
 from crypsis.text import intruder_text, offer_text
 
@@ -75,7 +75,7 @@ class Front:
     @cached_property
     def solutions(self) -> tuple[Solution, ...]:
         """The front, least first axis first: of what searches found, or of the baselines where nothing else may go."""
-        found = searched(self.everything)
+        found = searched_solutions(self.everything)
         return best(found if any(s.feasible for s in found) else self.everything, self.axes)
 
     @property
@@ -92,7 +92,7 @@ class Front:
     @property
     def beaten(self) -> tuple[tuple[Solution, Solution], ...]:
         """For every method without a solution on the front: its nearest releasable one, and one that dominates it."""
-        on, among = self.solutions, searched(self.everything)
+        on, among = self.solutions, searched_solutions(self.everything)
         absent = dict.fromkeys(s.title for s in among if s.title not in {each.title for each in on})
         found = []
         for title in absent:
@@ -251,7 +251,7 @@ class Front:
         offered = {offer.solution.number for offer in self.offers}
         known |= [solution.number in offered for solution in on]
         places = np.flatnonzero(known).tolist()
-        chosen = sorted([*places, *spread(scores, known, count - len(places))])
+        chosen = sorted([*places, *spread_positions(scores, known, count - len(places))])
         return tuple(on[place] for place in chosen)
 
     def pick(self, text: str | int) -> Solution:
@@ -365,7 +365,7 @@ class Front:
                 "loss": s.figure("loss"),
                 "risk": s.figure("risk"),
                 "method": s.title,
-                "standing": standing(s, s.number in on),
+                "standing": solution_standing(s, s.number in on),
                 "description": s.message,
             }
             for s in self.everything
@@ -374,7 +374,7 @@ class Front:
         return Chart(scatter(values))
 
 
-def standing(solution: Solution, on_front: bool) -> str:
+def solution_standing(solution: Solution, on_front: bool) -> str:
     """The standing of a solution: "front", "baseline", "beaten" or "not releasable".
 
     on_front  whether it is on the front
@@ -453,11 +453,11 @@ def closest(solutions: Sequence[Solution]) -> Closest | None:
     tried = [s for s in solutions if not s.baseline and s.evaluation.complaints]
     if not tried:
         return None
-    nearest = min(tried, key=lambda s: (sum(map(missed, s.evaluation.complaints)), s.figure("loss") or 0.0, s.number))
+    nearest = min(tried, key=lambda s: (sum(map(shortage, s.evaluation.complaints)), s.figure("loss") or 0.0, s.number))
     return Closest(nearest, nearest.evaluation.complaints)
 
 
-def missed(complaint: Complaint) -> float:
+def shortage(complaint: Complaint) -> float:
     """How far a demand is missed, 0 … 1; 1 where no change of its threshold would help."""
     required, attained = complaint.required, complaint.attained
     if required is None or attained is None:
@@ -472,7 +472,7 @@ def missed(complaint: Complaint) -> float:
 INFORMATION_LOSS = "information-loss"
 
 
-def weighed(front: Front, importance: Mapping[str, float], losses: Sequence[str]) -> Front:
+def weigh_columns(front: Front, importance: Mapping[str, float], losses: Sequence[str]) -> Front:
     """The solutions of a front with their loss by other importances of the columns.
 
     Parameters
@@ -501,10 +501,10 @@ def weighed(front: Front, importance: Mapping[str, float], losses: Sequence[str]
         raise PlanError(f"importance {', '.join(odd)}: an importance is a number from 0 to 5")
     if INFORMATION_LOSS not in losses:
         raise SearchError("the losses of this run do not tell columns apart; importances weigh information-loss alone")
-    return replace(front, everything=tuple(_weighed(each, importance, losses) for each in front.everything))
+    return replace(front, everything=tuple(_weigh_solution(each, importance, losses) for each in front.everything))
 
 
-def _weighed(solution: Solution, importance: Mapping[str, float], losses: Sequence[str]) -> Solution:
+def _weigh_solution(solution: Solution, importance: Mapping[str, float], losses: Sequence[str]) -> Solution:
     evaluation = solution.evaluation
     if not evaluation.columns:
         raise SearchError(

@@ -15,7 +15,7 @@ from crypsis.encodings import Encoding
 from crypsis.encodings.encoding import Description
 from crypsis.evolution import Budget, Engine, Genome, Problem, State
 from crypsis.measures.objective import Evaluation, Objective
-from crypsis.pieces import Pieces, Underway, completed, together
+from crypsis.pieces import Pieces, Underway, complete, together
 from crypsis.run.clock import charged_now
 from crypsis.run.decoding import Finishing
 from crypsis.run.gain import Gains
@@ -62,7 +62,7 @@ class Measuring:
 
     def __call__(self, genome: Genome) -> tuple[Description, Evaluation]:
         """Decode a genome once, describe it and measure it."""
-        return completed(self.in_pieces(genome))
+        return complete(self.in_pieces(genome))
 
     def in_pieces(self, genome: Genome) -> Pieces[tuple[Description, Evaluation]]:
         """The same in pieces."""
@@ -317,7 +317,7 @@ class SearchState:
         return max((budget.progress(self.state, self.seconds) for budget in self.budgets), default=0.0)
 
     def unmeasured(self, problem: Problem, most: int, variants: bool = False) -> list[Genome]:
-        """Members of the front that are not in the store, chosen by `spread`.
+        """Members of the front that are not in the store, chosen by `spread_positions`.
 
         Parameters
         ----------
@@ -346,10 +346,10 @@ class SearchState:
             key = problem.key(genome)  # a variant of one member may be another member
             known[place] = key in taken
             taken.add(key)
-        return [genomes[place] for place in spread(np.array(scores), known, most)]
+        return [genomes[place] for place in spread_positions(np.array(scores), known, most)]
 
 
-def spread(scores: NDArray[np.float64], known: NDArray[np.bool_], most: int) -> list[int]:
+def spread_positions(scores: NDArray[np.float64], known: NDArray[np.bool_], most: int) -> list[int]:
     """Positions of unknown rows that show the shape of a front.
 
     The best row of each column, the knee, then always the row farthest from the chosen ones; of equal rows the first,

@@ -22,7 +22,7 @@ from crypsis.measures.masking_description import MaskingDescription, describe_ma
 from crypsis.measures.objective import Objective
 from crypsis.measures.utility import RuleHarm, UseResult, UtilityCard, utility_card
 from crypsis.measures.utility.propensity import Model
-from crypsis.pieces import completed
+from crypsis.pieces import complete
 from crypsis.plan import Plan, read_budget
 from crypsis.plan.checking import search_obstacles
 from crypsis.plan.document import as_toml
@@ -33,7 +33,7 @@ from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.run.clock import Moment
 from crypsis.run.decoding import DecodedTables, Encodings, Finishing
 from crypsis.run.folder import Lock
-from crypsis.run.front import Front, weighed
+from crypsis.run.front import Front, weigh_columns
 from crypsis.run.gain import Progress
 from crypsis.run.schedule import Schedule
 from crypsis.run.solution import Solution
@@ -106,7 +106,7 @@ class SolutionAccess:
         """
         declared = {n: c.importance for n, c in self.plan.columns.items() if c.role is Role.QUASI_IDENTIFIER}
         losses = [choice.name for choice in self.plan.measures.loss]
-        return weighed(self.front, {**declared, **importance}, losses)
+        return weigh_columns(self.front, {**declared, **importance}, losses)
 
     def decode(self, pick: Solution | str | int = DEFAULT_PICK) -> Table:
         """The masked table of a solution.
@@ -171,7 +171,7 @@ class SolutionAccess:
                 found[each.name] = self.decode(measured[each.name])
             elif each.name == PLAIN and each.name not in measured and len(self.original) <= MADE_UP_TO:
                 try:
-                    masked = completed(each.make(self.original, np.random.default_rng(0)))
+                    masked = complete(each.make(self.original, np.random.default_rng(0)))
                 except CrypsisError:  # the table does not allow it
                     continue
                 found[each.name] = self._decoded.finish(masked, each.family)

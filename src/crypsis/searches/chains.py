@@ -15,7 +15,7 @@ from pydantic import Field
 from crypsis.evolution import Budget, Engine, Genome, Problem, State
 from crypsis.evolution.problem import SELECTION, Child, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean
-from crypsis.evolution.strategies import compete, conclude_generation, empty_state, score, unscored, with_first
+from crypsis.evolution.strategies import compete, conclude_generation, empty_state, find_unscored, score, with_first
 from crypsis.masking.locking import least_stratum, lock_obstacle
 from crypsis.masking.method import Family
 from crypsis.searches.search import Idle, Search
@@ -192,7 +192,7 @@ class WalkingStrategy(ABC, Generic[Walking]):
             before, children = self.propose(problem, state, engine)
         if not children:
             return before
-        fresh = [children[place].genome for place in unscored(before, children)]
+        fresh = [children[place].genome for place in find_unscored(before, children)]
         if not problem.scorable(fresh, engine):
             return replace(before, memory={**before.memory, **_held(self.operators, children)}, whole=False)
         scores, known, places = score(problem, before, children, engine)

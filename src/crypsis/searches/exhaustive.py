@@ -17,7 +17,7 @@ from crypsis.errors import SearchError
 from crypsis.kernels.annealing import sse
 from crypsis.kernels.optimal_partitions import best_partition
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
-from crypsis.masking.partitioning import checked, trivial
+from crypsis.masking.partitioning import check_points, trivial
 
 MOST_RECORDS = 20
 """Above this the subset recursion takes too long (each further record nearly triples it) and too much memory."""
@@ -39,7 +39,7 @@ def optimal_partition(points: NDArray[np.float64], k: int) -> tuple[NDArray[np.i
     >>> optimal_partition(np.array([[1.0], [5.0], [1.2], [5.4]]), 2)[0]
     array([0, 1, 0, 1], dtype=int32)
     """
-    points = checked(points, k)
+    points = check_points(points, k)
     n = len(points)
     only = trivial(points, k)
     if only is not None:

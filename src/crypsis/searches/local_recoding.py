@@ -117,7 +117,7 @@ def _work_out(candidates: RecodingCandidates, missing: tuple[bytes, Genome]) -> 
     candidates._work_out(*missing)
 
 
-def demanded(candidate: Genome) -> dict[str, float | int | str]:
+def demanded_size(candidate: Genome) -> dict[str, float | int | str]:
     """The class size that was demanded."""
     return {"k": int(candidate[0])}
 
@@ -229,7 +229,7 @@ class LocalRecodingSearch(LadderSearch):
             express=candidates.express,
             ready=candidates.ready,
             together=TOGETHER,
-            facts=demanded,
+            facts=demanded_size,
             notes={
                 "ladder": list(candidates.ladder),
                 "columns": list(encoding.names),

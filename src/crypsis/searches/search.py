@@ -17,14 +17,14 @@ from crypsis.evolution.problem import PiecewiseScores
 from crypsis.masking.method import Family
 from crypsis.masking.partitioning import LARGE
 from crypsis.measures.measure import BoundMeasure
-from crypsis.measures.objective import LimitDemand, Objective, beyond
-from crypsis.pieces import Pieces, completed
+from crypsis.measures.objective import LimitDemand, Objective, infeasible_scores
+from crypsis.pieces import Pieces, complete
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Registry, Settings
 from crypsis.table.rules import EditRule
 from crypsis.table.table import Table
 
-WORST = beyond(1.0)
+WORST = infeasible_scores(1.0)
 """Loss and risk of a candidate that cannot be decoded, e.g. because it suppresses more than is allowed."""
 
 
@@ -327,7 +327,7 @@ class DecodedScores(ABC):
     encoding: Encoding
 
     def __call__(self, candidate: Genome) -> Scores:
-        return completed(self.scoring(candidate))
+        return complete(self.scoring(candidate))
 
     def scoring(self, candidate: Genome) -> Pieces[Scores]:
         """The same in pieces."""

@@ -102,7 +102,7 @@ def anova(places: Mapping[str, NDArray[np.int64]], response: str, values: NDArra
     if not varied or total <= 1e-24 * max(1.0, float((values**2).sum())):
         none = tuple(Effect(name, 0.0, len(np.unique(p)) - 1, 0.0, 0.0, 1.0) for name, p in varied.items())
         return Anova(response, none, total if not varied else 0.0, df)
-    table = _fitted(varied, values)
+    table = _fit_variance(varied, values)
     residual = float(table.loc["Residual", "sum_sq"])
     effects = []
     for number, name in enumerate(varied):
@@ -114,7 +114,7 @@ def anova(places: Mapping[str, NDArray[np.int64]], response: str, values: NDArra
     return Anova(response, tuple(effects), residual, df)
 
 
-def _fitted(places: Mapping[str, NDArray[np.int64]], values: NDArray[np.float64]) -> Any:
+def _fit_variance(places: Mapping[str, NDArray[np.int64]], values: NDArray[np.float64]) -> Any:
     """The table of statsmodels (type II; in a balanced design all types are equal)."""
     try:
         formula = importlib.import_module("statsmodels.formula.api")

@@ -453,7 +453,7 @@ def run_design(
     """
     engine = engine or Serial()
     subject.check(design.settings())
-    results = _opened(design, subject, path)
+    results = _open_results(design, subject, path)
     missing = np.flatnonzero(np.isnan(results.values[:, 0]))
     waiting = missing[np.argsort(missing % design.replicates, kind="stable")][:most].tolist()
     batch = engine.workers * 4
@@ -493,7 +493,7 @@ def attempt(subject: Subject, trial: Trial) -> dict[str, Any]:
     return {"trial": trial.index, "values": list(values), "seconds": round(time.process_time() - started, 6)}
 
 
-def _opened(design: Design, subject: Subject, path: Path | None) -> Results:
+def _open_results(design: Design, subject: Subject, path: Path | None) -> Results:
     """Results in the file; a file of another design or subject is refused, an incomplete last line is removed."""
     header: dict[str, Any] = {
         "format": FORMAT,

@@ -16,7 +16,7 @@ from crypsis.searches.lattices import least_loss, optimum
 from crypsis.sklearn.transformer import ColumnHierarchy, MaskingTransformer, Spec, checked_k, fitted_rows
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.lattice import Lattice
-from crypsis.table.suppression import allowed, suppress
+from crypsis.table.suppression import allowed_records, suppress
 from crypsis.table.table import LOCAL, Table
 
 MOST_NODES = 2_000_000
@@ -143,7 +143,7 @@ class LatticeGeneraliser(_Generaliser):
         self.levels_ = dict(zip(self.columns_, levels, strict=True))
         leaf = np.stack([tree.leaves(table) for tree in self._trees], axis=1)
         classes = equivalence_classes(self._classes(self._trees, leaf))
-        allowance = allowed(self.suppression, len(table))
+        allowance = allowed_records(self.suppression, len(table))
         rare = suppress(classes.sizes, np.zeros_like(classes.sizes), "failing-class", allowance, self.k).left_out
         self.suppressed_ = rare[classes.of]
         self._rare = leaf[classes.first[rare]]

@@ -14,7 +14,7 @@ from crypsis.masking.method import methods
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.partitioning import Partitioner, partitioners
 from crypsis.masking.scaling import Embedding
-from crypsis.sklearn.transformer import MaskingTransformer, aligned, checked_k, codes_among, fitted_rows
+from crypsis.sklearn.transformer import MaskingTransformer, align_categories, checked_k, codes_among, fitted_rows
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.precision import Scaling
 from crypsis.table.table import Table
@@ -117,7 +117,7 @@ class Microaggregator(MaskingTransformer):
         self._centroids = scipy.spatial.cKDTree(sums / sizes[:, None])
 
     def _masked(self, table: Table) -> Table:
-        table = aligned(table, self._fitted)
+        table = align_categories(table, self._fitted)
         row = fitted_rows(codes_among(self._fitted, self._fitted), codes_among(self._fitted, table))
         group = np.where(row >= 0, self.labels_[row], -1)
         new = np.flatnonzero(row < 0)

@@ -15,7 +15,14 @@ from crypsis.kernels.randomisation import transitions
 from crypsis.masking import pram
 from crypsis.masking.method import methods
 from crypsis.masking.rank_swapping import RankSwapping
-from crypsis.sklearn.transformer import MaskingTransformer, aligned, codes_among, codes_within, fitted_rows, turns
+from crypsis.sklearn.transformer import (
+    MaskingTransformer,
+    align_categories,
+    codes_among,
+    codes_within,
+    fitted_rows,
+    turns,
+)
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
@@ -74,7 +81,7 @@ class RankSwapper(MaskingTransformer):
         self._fitted, self._swapped = table.take(every), method.mask(table, rng).take(every)
 
     def _masked(self, table: Table) -> Table:
-        table = aligned(table, self._fitted)
+        table = align_categories(table, self._fitted)
         row = fitted_rows(codes_among(self._fitted, self._fitted), codes_among(self._fitted, table))
         new = row < 0
         columns: dict[str, Column] = {}
@@ -165,7 +172,7 @@ class Pram(MaskingTransformer):
         self._seed = int(rng.integers(2**63))
 
     def _masked(self, table: Table) -> Table:
-        given, table = table, aligned(table, self._known)
+        given, table = table, align_categories(table, self._known)
         draws = keyed_draws(np.stack([_keys(given, name) for name in self.columns_], axis=1), self._seed)
         columns: dict[str, Column] = {}
         for place, name in enumerate(self.columns_):
@@ -208,16 +215,16 @@ def keyed_draws(keys: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
     ranks = np.stack([np.unique(key, return_inverse=True)[1] for key in keys.T], axis=1)
     word = np.full(len(keys), seed, dtype=np.uint64)
     for key in (*keys.T, turns(equivalence_classes(ranks).of)):
-        word = _stirred(word + key.astype(np.uint64))
+        word = _mix_bits(word + key.astype(np.uint64))
     columns = np.arange(1, keys.shape[1] + 1).astype(np.uint64)
-    words = _stirred(word[:, None] + columns * _GOLDEN) >> np.uint64(11)
+    words = _mix_bits(word[:, None] + columns * _GOLDEN) >> np.uint64(11)
     return words.astype(np.float64) * 2.0**-53
 
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _stirred(word: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix_bits(word: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Every bit of a word moved by every other."""
     word = word + _GOLDEN
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

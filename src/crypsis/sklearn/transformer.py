@@ -22,7 +22,7 @@ import polars as pl
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from crypsis.errors import CrypsisError, TableError, listing, repeated, suggestion
+from crypsis.errors import CrypsisError, TableError, find_repeated, listing, suggestion
 from crypsis.table.attribute import Attribute
 from crypsis.table.builders import TOP, attach, build_hierarchy, interval_centres
 from crypsis.table.encoding import Source
@@ -146,7 +146,7 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         try:
             eager = nw.from_native(X, eager_only=True, pass_through=True)
         except nw.exceptions.DuplicateError:
-            twice = listing(map(repr, repeated(map(str, X.columns))))
+            twice = listing(map(repr, find_repeated(map(str, X.columns))))
             raise TableError(f"two columns of X share a name: {twice}; give every column its own") from None
         if isinstance(eager, nw.DataFrame):
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -268,7 +268,7 @@ def refuse_another_type(before: Attribute, now: Attribute) -> None:
         )
 
 
-def aligned(table: Table, fitted: Table) -> Table:
+def align_categories(table: Table, fitted: Table) -> Table:
     """The table with the categories of the fitted one; a category it lacks becomes missing."""
     for name in fitted.names:
         before, now = fitted.attribute(name), table.attribute(name)
@@ -339,7 +339,7 @@ class ColumnHierarchy:
         attribute, _ = attach(spec, table.attribute(name), table.column(name), Source(), ordered=True)
         if attribute.hierarchy is None:
             raise TableError(f"column {name!r} has no hierarchy; give it one in `hierarchies`")
-        hierarchy = rooted(attribute.hierarchy)
+        hierarchy = add_root(attribute.hierarchy)
         whole = bool(np.all(hierarchy.values == np.round(hierarchy.values)))
         places = np.arange(hierarchy.size, dtype=np.int32)
         return cls(attribute.but(hierarchy=hierarchy), hierarchy, spec, whole, places)
@@ -437,7 +437,7 @@ def _midrange(values: NDArray[np.float64], group: NDArray[np.int32]) -> NDArray[
     return np.asarray(low + (high - low) / 2)
 
 
-def rooted(hierarchy: Hierarchy) -> Hierarchy:
+def add_root(hierarchy: Hierarchy) -> Hierarchy:
     """The hierarchy, with a level more where its highest has several groups."""
     if len(hierarchy.labels[-1]) == 1:
         return hierarchy

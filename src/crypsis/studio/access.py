@@ -185,7 +185,7 @@ class AccessControl:
                 return
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _missing(headers.keys()):
+                for name, value in _missing_headers(headers.keys()):
                     headers[name] = value
             await send(message)
 
@@ -198,7 +198,7 @@ class AccessControl:
             await _refuse(413, f"More than {most // 1_000_000} MB arrived; give a path instead.")(scope, receive, send)
 
 
-def _missing(present: Iterable[str]) -> list[tuple[str, str]]:
+def _missing_headers(present: Iterable[str]) -> list[tuple[str, str]]:
     there = set(present)
     return [(name, value) for name, value in HEADERS.items() if name not in there]
 

@@ -32,7 +32,7 @@ def build(studio: Studio) -> Starlette:
             *(route for page in pages for route in page.routes(studio)),
             get("/head", lambda request: studio.part("head.html", head=studio.head())),
             Route("/events", _events(studio)),
-            Route("/vega.js", _drawing(studio)),
+            Route("/vega.js", _draw_handler(studio)),
             Route("/static/{name}", _static()),
         ],
         exception_handlers={404: _nothing_here, 500: _own_problem},
@@ -48,7 +48,7 @@ def _own_problem(request: Request, error: Exception) -> Response:
     return PlainTextResponse(words, status_code=500)
 
 
-def _drawing(studio: Studio) -> Handler:
+def _draw_handler(studio: Studio) -> Handler:
     async def handle(request: Request) -> Response:
         script = await run_in_threadpool(studio.bundle.read)
         return Response(script, media_type="text/javascript", headers={"cache-control": "private, max-age=86400"})

@@ -171,7 +171,7 @@ def _level(hierarchy: Hierarchy, leaves: NDArray[np.int32], level: int) -> dict[
     }
 
 
-def ordered(session: Session, name: str) -> list[str]:
+def order_values(session: Session, name: str) -> list[str]:
     """The values of an ordinal column from low to high: by the plan, the hierarchy or the alphabet."""
     attribute = session.reading.raw.attribute(name)
     if attribute.numeric:
@@ -195,7 +195,7 @@ def put_in_order(session: Session, name: str, values: Sequence[str]) -> list[str
         column = document.get("columns", {}).get(name, {})
         if column.get("kind") != Kind.ORDINAL:
             raise TableError(f"column {name!r} is not ordinal; give it that kind first")
-        if sorted(values) != sorted(ordered(session, name)):
+        if sorted(values) != sorted(order_values(session, name)):
             raise TableError(f"column {name!r}: its values have changed; open the order again")
         document["columns"][name] = {**column, "order": list(values)}
         return session.save(document)

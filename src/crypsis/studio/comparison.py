@@ -90,7 +90,7 @@ def _cut(original: Table, table: Table, name: str) -> NDArray[np.int64]:
     return rank[codes]
 
 
-def sampled(original: Table, masked: Table) -> tuple[Table, Table]:
+def sample_rows(original: Table, masked: Table) -> tuple[Table, Table]:
     """Both tables on the same evenly spaced rows, if they have many."""
     if len(original) <= SAMPLE:
         return original, masked
@@ -168,37 +168,37 @@ def overlay(original: Table, solutions: Mapping[int, Table], name: str) -> Overl
         if number not in levels:
             absent[number] = "suppressed"
             continue
-        found = distributions(_only(original, name), _only(_lifted(original, table, name, common), name))
+        found = distributions(_only(original, name), _only(_lift(original, table, name, common), name))
         if found:
             drawn[number] = replace(found[0], summary=found[0].summary + _left_out(table, name, common))
         else:
             absent[number] = "too few records share a value"
     if not drawn:
         return None
-    return _merged(name, drawn, absent)
+    return _merge_overlays(name, drawn, absent)
 
 
 def merged_sizes(histograms: Mapping[int, Histogram]) -> Overlay | None:
     """Class sizes of all solutions in one chart."""
     if not histograms:
         return None
-    found = _merged("class size", histograms, {})
+    found = _merge_overlays("class size", histograms, {})
     alone = {name: values[0] for name, values in found.series.items()}
     words = [f"{value:.0f} in {'the ' if name == ORIGINAL else ''}{name}" for name, value in alone.items()]
     return replace(found, message=(f"People unique in their quasi-identifiers: {', '.join(words)}.",))
 
 
-def _merged(name: str, drawn: Mapping[int, Histogram], absent: Mapping[int, str]) -> Overlay:
+def _merge_overlays(name: str, drawn: Mapping[int, Histogram], absent: Mapping[int, str]) -> Overlay:
     """Histograms of one original have the same values, except for a rest that one of them may lack."""
     labels = max((each.labels for each in drawn.values()), key=len)
     first = next(iter(drawn.values()))
-    series = {ORIGINAL: _padded(first.before, len(labels))}
-    series |= {f"solution {number}": _padded(each.after, len(labels)) for number, each in drawn.items()}
+    series = {ORIGINAL: _pad(first.before, len(labels))}
+    series |= {f"solution {number}": _pad(each.after, len(labels)) for number, each in drawn.items()}
     message = {number: f"{number}: {each.summary[:1].lower()}{each.summary[1:]}" for number, each in drawn.items()}
     return Overlay(name, first.title, labels, series, tuple(message.values()), dict(absent))
 
 
-def _padded(values: tuple[float, ...], length: int) -> tuple[float, ...]:
+def _pad(values: tuple[float, ...], length: int) -> tuple[float, ...]:
     return values + (0.0,) * (length - len(values))
 
 
@@ -225,7 +225,7 @@ def _only(table: Table, name: str) -> Table:
     return table.drop(each for each in table.names if each != name)
 
 
-def _lifted(original: Table, table: Table, name: str, level: int) -> Table:
+def _lift(original: Table, table: Table, name: str, level: int) -> Table:
     """The table with the column at a level not below its own."""
     hierarchy, own = original.attribute(name).hierarchy, table.level(name)
     if own == level or hierarchy is None:

@@ -69,10 +69,10 @@ def job(folder: Path) -> Job | None:
         return None
 
 
-def running(folder: Path) -> bool:
+def is_running(folder: Path) -> bool:
     """Whether a search runs in the folder, started by the studio or elsewhere."""
     known = job(folder)
-    return (known is not None and known.alive) or _held(folder)
+    return (known is not None and known.alive) or _is_locked(folder)
 
 
 def run_command(plan: Path, folder: Path) -> list[str]:
@@ -92,7 +92,7 @@ def as_typed(command: list[str]) -> str:
 
 def start(folder: Path, command: list[str]) -> Job:
     """Start a search that does not end with the studio; refused while one runs in the folder."""
-    if running(folder):
+    if is_running(folder):
         raise SearchError(f"{folder.name}: a search is already running; wait for it or pause it")
     log = folder.with_name(f".{folder.name}.log")
     handle = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
@@ -120,7 +120,7 @@ def stop(folder: Path, patience: float = PATIENCE) -> None:
     """Ask a search to write its state and end; one that was started elsewhere is not stopped."""
     known = job(folder)
     if known is None or not known.alive:
-        if _held(folder):
+        if _is_locked(folder):
             raise SearchError(f"{folder.name}: this search was started outside the studio; stop it there with Ctrl-C")
         return
     os.kill(known.pid, signal.SIGTERM)
@@ -149,7 +149,7 @@ def _born(pid: int) -> str:
         return ""
 
 
-def _held(folder: Path) -> bool:
+def _is_locked(folder: Path) -> bool:
     """Whether a process has locked the folder."""
     if not (folder / STORE).exists() or not (folder / GUARD).exists():
         return False

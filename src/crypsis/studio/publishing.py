@@ -90,7 +90,7 @@ def fresh_preview(home: Path) -> Path:
     return folder / secrets.token_hex(8)
 
 
-def framed(html: str) -> tuple[str, str]:
+def frame_report(html: str) -> tuple[str, str]:
     """A report with its styles in one sheet, for a policy without unsafe-inline: page and nonce of the sheet."""
     nonce = secrets.token_urlsafe(16)
     styles: dict[str, str] = {}
@@ -125,7 +125,7 @@ def checklist(session: Session, solution: Solution | None) -> list[Item]:
         Item("A solution is chosen", True, f"number {solution.number}"),
         *_demands(session, solution),
         _agreement(session),
-        _undecided(session),
+        _check_undecided(session),
         _identifiers(session),
     ]
 
@@ -163,7 +163,7 @@ def _agreement(session: Session) -> Item:
     return Item("Plan and search agree", not outdated, words)
 
 
-def _undecided(session: Session) -> Item:
+def _check_undecided(session: Session) -> Item:
     """Every column of the run has a role."""
     open_ = [name for name, column in session.run.plan.columns.items() if column.role is Role.UNDECIDED]
     found = f"undecided: {', '.join(open_)}" if open_ else "all columns have a role"

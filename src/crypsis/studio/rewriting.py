@@ -44,7 +44,7 @@ def _merge(old: Any, new: Mapping[str, Any], top: bool = False) -> None:
         del old[key]
     for key, value in new.items():
         if key not in old:
-            old[key] = _made(value, top)
+            old[key] = _make_value(value, top)
         elif _plain(old[key]) != value:
             _change(old, key, value, top)
 
@@ -59,9 +59,9 @@ def _change(old: Any, key: str, value: Any, top: bool) -> None:
         _merge(before, value[0])
     elif isinstance(before, (AoT, Table)):
         del old[key]
-        old[key] = _made(value, top)
+        old[key] = _make_value(value, top)
     else:
-        made = _made(value, top)
+        made = _make_value(value, top)
         made.trivia.comment_ws, made.trivia.comment = before.trivia.comment_ws, before.trivia.comment
         made.trivia.trail = before.trivia.trail
         old[key] = made
@@ -99,7 +99,7 @@ def _is_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 
-def _made(value: Any, top: bool) -> Item:
+def _make_value(value: Any, top: bool) -> Item:
     """A new value: tables with a header where a plan has them, everything else in one line."""
     if isinstance(value, Mapping):
         return _table(value) if top else _inline(value)
@@ -115,7 +115,7 @@ def _made(value: Any, top: bool) -> Item:
 def _table(content: Mapping[str, Any]) -> Table:
     table = tomlkit.table()
     for key, value in content.items():
-        table.add(key, _made(value, top=False))
+        table.add(key, _make_value(value, top=False))
     return table
 
 

@@ -356,7 +356,7 @@ class Session:
     def new_run(self) -> Path:
         """The first free name for a run of the plan, as `crypsis run` chooses it."""
         folder, number = self.plan_path.with_name(f"{self.plan_path.stem}-run"), 2
-        while folder.exists() or jobs.running(folder):
+        while folder.exists() or jobs.is_running(folder):
             folder = self.plan_path.with_name(f"{self.plan_path.stem}-run-{number}")
             number += 1
         return folder
@@ -364,7 +364,7 @@ class Session:
     def start(self) -> None:
         """Start a search of the plan, or continue the one that was paused."""
         folder = self.run_folder
-        if folder is not None and jobs.running(folder):
+        if folder is not None and jobs.is_running(folder):
             return
         if folder is not None and self.has_run and not self.outdated:
             jobs.start(folder, jobs.resume_command(folder))

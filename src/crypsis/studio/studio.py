@@ -83,7 +83,7 @@ class Studio:
             lstrip_blocks=True,
         )
         filters: dict[str, Callable[..., Any]] = {
-            "figure": figure, "count": count, "whole": whole, "percent": percent, "omission": omission_text,
+            "figure": figure, "count": count, "whole": format_integer, "percent": percent, "omission": omission_text,
             "column_text": column_text, "class_size_text": class_size_text, "burden_text": burden_text,
             "intruder": intruder_text,
         }  # fmt: skip
@@ -192,7 +192,7 @@ class Studio:
             return {"state": "reading", "words": f"Reading {session.source.name} …", "used": None}
         if folder is None:
             return {"state": "none", "words": "No search yet.", "used": None}
-        going = jobs.running(folder)
+        going = jobs.is_running(folder)
         if not session.has_run:
             known = jobs.job(folder)
             if going:
@@ -251,7 +251,7 @@ def percent(value: float | None) -> str:
     return "<0.1" if 0 < value < 0.05 else f"{value:.1f}"
 
 
-def whole(value: float) -> str:
+def format_integer(value: float) -> str:
     """A rounded number with narrow spaces."""
     return count(round(value))
 

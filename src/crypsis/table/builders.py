@@ -128,7 +128,7 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None, encoding: 
         raise TableError(f"{path}: {error}") from None
 
 
-def fitted(hierarchy: Hierarchy, attribute: Attribute) -> Hierarchy:
+def fit_numbers(hierarchy: Hierarchy, attribute: Attribute) -> Hierarchy:
     """Give a hierarchy the numbers of its values, if the attribute is numeric.
 
     returns  with leaves in ascending order, or unchanged
@@ -418,7 +418,7 @@ def build_hierarchy(spec: Hierarchy | str | Path, attribute: Attribute, column: 
     ('20–24', '35–39')
     """
     if isinstance(spec, Hierarchy):
-        return fitted(spec, attribute)
+        return fit_numbers(spec, attribute)
     head, _, rest = str(spec).partition(":")
     if isinstance(spec, Path) or head not in BUILDERS:
         return _from_path(Path(spec), head if ":" in str(spec) else "", attribute)
@@ -502,7 +502,7 @@ def _from_path(path: Path, head: str, attribute: Attribute) -> Hierarchy:
         )
     hierarchy = read_hierarchy(path)
     try:
-        return fitted(hierarchy, attribute)
+        return fit_numbers(hierarchy, attribute)
     except TableError as error:
         raise TableError(f"{path}: {error}") from None
 
@@ -521,7 +521,7 @@ def prefixes(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy
     TableError
         If the lengths do not decrease, or the column has dates or decimals.
     """
-    lengths = _decreasing(text, "prefixes", "characters to keep", attribute.name)
+    lengths = _sort_decreasing(text, "prefixes", "characters to keep", attribute.name)
     values = distinct_numbers(column) if attribute.numeric else np.empty(0)
     if attribute.dates or not np.array_equal(values, np.round(values)):
         raise TableError(
@@ -538,7 +538,7 @@ def prefixes(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy
     return stacked_levels(texts, groups, labels, values)
 
 
-def _decreasing(text: str, builder: str, what: str, name: str) -> list[int]:
+def _sort_decreasing(text: str, builder: str, what: str, name: str) -> list[int]:
     try:
         numbers = [int(word) for word in text.split(",")]
     except ValueError:
@@ -570,7 +570,7 @@ def merges(text: str, attribute: Attribute, counts: NDArray[np.int64]) -> Hierar
     """
     if attribute.numeric:
         raise TableError(f"column {attribute.name!r} is numeric and merges need categories; use intervals:… or dates:…")
-    sizes = _decreasing(text, "merge", "groups", attribute.name)
+    sizes = _sort_decreasing(text, "merge", "groups", attribute.name)
     join = _join_neighbours if attribute.kind is Kind.ORDINAL else _join_rarest
     groups, labels = join(attribute.categories, counts, [size for size in sizes if size > 1])  # 1 is the top
     return stacked_levels(attribute.categories, groups, labels, np.empty(0))

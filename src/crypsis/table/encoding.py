@@ -57,7 +57,7 @@ def without_signed_zeros(series: Any) -> Any:
     numbers = column.to_polars().to_numpy()
     if positive_zeros(numbers) is numbers:
         return series
-    settled = column.alias("x").to_frame().select(_zeroed("x", column.dtype))
+    settled = column.alias("x").to_frame().select(_zero_sign("x", column.dtype))
     return settled.get_column("x").alias(column.name).to_native()
 
 
@@ -73,10 +73,10 @@ def without_signed_zeros_lazily(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     narwhals.LazyFrame
     """
     floats = {name: dtype for name, dtype in frame.collect_schema().items() if dtype.is_float()}
-    return frame.with_columns(*(_zeroed(name, dtype) for name, dtype in floats.items())) if floats else frame
+    return frame.with_columns(*(_zero_sign(name, dtype) for name, dtype in floats.items())) if floats else frame
 
 
-def _zeroed(name: str, dtype: nw.dtypes.DType) -> nw.Expr:
+def _zero_sign(name: str, dtype: nw.dtypes.DType) -> nw.Expr:
     """Adding 0.0 would do the same, but query optimisers remove it."""
     return nw.when(nw.col(name) == 0).then(nw.lit(0.0, dtype=dtype)).otherwise(nw.col(name)).alias(name)
 

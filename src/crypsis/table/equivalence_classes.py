@@ -180,8 +180,8 @@ def equivalence_classes(codes: Codes, kept: Flags | None = None) -> EquivalenceC
     ([1, 0, 1], [1, 2], [1, 0])
     """
     if kept is None or kept.all():
-        return EquivalenceClasses(*_grouped(codes))
-    inside, count = _grouped(codes[kept])
+        return EquivalenceClasses(*_rank_rows(codes))
+    inside, count = _rank_rows(codes[kept])
     of = np.full(len(codes), -1, dtype=np.int64)
     of[kept] = inside
     return EquivalenceClasses(of, count)
@@ -263,7 +263,7 @@ def pack(rows: int, columns: Iterable[Codes], radices: Sequence[int]) -> Integer
     return key
 
 
-def _grouped(codes: Codes) -> tuple[Integers, int]:
+def _rank_rows(codes: Codes) -> tuple[Integers, int]:
     """The rank of every row among the distinct rows, and how many those are."""
     if not len(codes):
         return np.empty(0, dtype=np.int64), 0
@@ -274,11 +274,11 @@ def _grouped(codes: Codes) -> tuple[Integers, int]:
         columns = (np.subtract(codes[:, place], low[place], dtype=np.int64) for place in places)
         keys.append(pack(len(codes), columns, [radices[place] for place in places]))
     if len(keys) > 1:  # ranks are small, so that the next call packs at least two of them together
-        return _grouped(np.stack([_ranked(key)[0] for key in keys], axis=1))
-    return _ranked(keys[0])
+        return _rank_rows(np.stack([_rank_keys(key)[0] for key in keys], axis=1))
+    return _rank_keys(keys[0])
 
 
-def _ranked(key: Integers) -> tuple[Integers, int]:
+def _rank_keys(key: Integers) -> tuple[Integers, int]:
     """Keys replaced by their rank among the distinct ones, and how many there are."""
     top = int(key.max()) + 1
     if top <= DENSE * len(key):
@@ -383,11 +383,11 @@ def true_codes(masked: Table, original: Table, names: Sequence[str]) -> NDArray[
         if name in original.names:
             blanked &= original.codes([name])[:, 0] != MISSING
         if blanked.any() and name in original.names:
-            codes[blanked, place] = _numbered(masked, original, name)[blanked]
+            codes[blanked, place] = _number_values(masked, original, name)[blanked]
     return codes
 
 
-def _numbered(masked: Table, original: Table, name: str) -> NDArray[np.int32]:
+def _number_values(masked: Table, original: Table, name: str) -> NDArray[np.int32]:
     """int32[n]: the true values of a column in the numbering of what is published; beyond it where that has none."""
     level, hierarchy = masked.level(name), original.attribute(name).hierarchy
     if masked.holds_numbers(name) and original.holds_numbers(name):

@@ -129,7 +129,7 @@ def example(n: int = 1000, seed: int = 0) -> Table:
     }
     frame = pl.DataFrame(columns).with_columns(pl.col("age", "hours", "income").cast(pl.Int64))
     frame = _with_missing(_with_rare_people(frame, rng), rng)
-    return _described(frame)
+    return _describe_table(frame)
 
 
 def example_pair(kind: Literal["categories", "numbers", "levels"]) -> tuple[Table, Table]:
@@ -180,7 +180,7 @@ def _occupation(education: NDArray[np.int64], female: NDArray[np.bool_], rng: Ge
     rarity = np.array([0.1 if o[0] in ("judge", "fisher") else 1.0 for o in OCCUPATIONS])
     distance = np.maximum(low - education[:, None], 0) + np.maximum(education[:, None] - high, 0)
     weight = rarity * np.exp(-2.0 * distance) * np.where(female[:, None], women, 1 - women)
-    return _drawn(weight, rng)
+    return _draw_column(weight, rng)
 
 
 def _marital(age: NDArray[np.float64], rng: Generator) -> NDArray[np.int64]:
@@ -193,7 +193,7 @@ def _marital(age: NDArray[np.float64], rng: Generator) -> NDArray[np.int64]:
         ],
         axis=1,
     )
-    return _drawn(weight, rng)
+    return _draw_column(weight, rng)
 
 
 def _hours(age: NDArray[np.float64], female: NDArray[np.bool_], rng: Generator) -> NDArray[np.float64]:
@@ -226,10 +226,10 @@ def _income(
 def _diagnosis(age: NDArray[np.float64], rng: Generator) -> NDArray[np.int64]:
     odds = np.array([d[1] for d in DIAGNOSES])
     growth = np.array([d[2] for d in DIAGNOSES])
-    return _drawn(odds * np.exp(growth * (age[:, None] - 50) / 10), rng)
+    return _draw_column(odds * np.exp(growth * (age[:, None] - 50) / 10), rng)
 
 
-def _drawn(weight: NDArray[np.float64], rng: Generator) -> NDArray[np.int64]:
+def _draw_column(weight: NDArray[np.float64], rng: Generator) -> NDArray[np.int64]:
     """One column of each row, drawn in proportion to its weight."""
     sums = np.cumsum(weight, axis=1)
     return np.asarray(np.sum(rng.random(len(weight))[:, None] * sums[:, -1:] > sums, axis=1), dtype=np.int64)
@@ -259,7 +259,7 @@ def _with_missing(frame: pl.DataFrame, rng: Generator) -> pl.DataFrame:
 # -- roles and hierarchies --
 
 
-def _described(frame: pl.DataFrame) -> Table:
+def _describe_table(frame: pl.DataFrame) -> Table:
     return wrap(
         frame,
         identifiers=["person"],
@@ -273,15 +273,15 @@ def _described(frame: pl.DataFrame) -> Table:
 def hierarchies() -> dict[str, Hierarchy]:
     """The hierarchies of the example, with every value it can have."""
     return {
-        "age": _counted("age", 18, 105, "intervals:5,10,20,40"),
+        "age": _count_values("age", 18, 105, "intervals:5,10,20,40"),
         "sex": Hierarchy.from_rows([["female", "*"], ["male", "*"]]),
         "district": Hierarchy.from_rows([[d[0], d[1], d[2], "*"] for d in DISTRICTS]),
         "education": Hierarchy.from_rows([[e[0], e[1], "*"] for e in EDUCATION]),
         "marital": Hierarchy.from_rows([[m, "married" if m == "married" else "not married", "*"] for m in MARITAL]),
         "occupation": Hierarchy.from_rows([[o[0], o[1], o[2], "*"] for o in OCCUPATIONS]),
-        "hours": _counted("hours", 0, 80, "intervals:5,10,20,40"),
+        "hours": _count_values("hours", 0, 80, "intervals:5,10,20,40"),
     }
 
 
-def _counted(name: str, low: int, high: int, spec: str) -> Hierarchy:
+def _count_values(name: str, low: int, high: int, spec: str) -> Hierarchy:
     return build_hierarchy(spec, Attribute(name, Kind.NUMERIC), np.arange(low, high + 1, dtype=np.float64))

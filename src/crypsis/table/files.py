@@ -20,7 +20,7 @@ from crypsis.table.builders import read_hierarchy
 from crypsis.table.encoding import Source, without_signed_zeros
 from crypsis.table.frames import Frame, Hierarchies, Kinds, as_table, table_of
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.inference import typed
+from crypsis.table.inference import infer_types
 from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
 from crypsis.table.text_files import WIDEST, Delimited, read_bytes, too_wide
@@ -132,7 +132,7 @@ def read_table(
     file = Delimited.open(path, delimiter, encoding)
     source = Source(path.name, file.line_of)
     texts = file.texts()
-    frame, notes = typed(texts, _known(chosen, texts), kinds, tuple(missing), source)
+    frame, notes = infer_types(texts, _known(chosen, texts), kinds, tuple(missing), source)
     table = table_of(frame, chosen, kinds, hierarchies, source, masked)
     return replace(table, notes=(*notes, *table.notes))
 
@@ -241,15 +241,15 @@ def _plain(frame: pl.DataFrame, spreadsheet_safe: bool) -> pl.DataFrame:
                 f"column {series.name!r} is a {series.dtype} and CSV cannot hold it; write .parquet, or drop it"
             )
         if spreadsheet_safe and series.dtype == pl.String:
-            series = _guarded(series)
+            series = _guard_texts(series)
         columns.append(series)
     names = pl.Series([series.name for series in columns], dtype=pl.String)
     if spreadsheet_safe:
-        names = _guarded(names)
+        names = _guard_texts(names)
     return pl.DataFrame([series.alias(name) for series, name in zip(columns, names, strict=True)])
 
 
-def _guarded(texts: pl.Series) -> pl.Series:
+def _guard_texts(texts: pl.Series) -> pl.Series:
     """Put an apostrophe before each text that a spreadsheet would evaluate."""
     return texts.zip_with(~texts.str.contains(FORMULA).fill_null(False), "'" + texts)
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing, repeated, suggestion
+from crypsis.errors import TableError, find_repeated, listing, suggestion
 from crypsis.table.attribute import Attribute, Kind, Role, read_kind, read_role
 from crypsis.table.builders import attach
 from crypsis.table.encoding import Declared, Source, Wish, encode
@@ -46,7 +46,7 @@ class Origin:
     columns: tuple[Column, ...]
 
 
-def admitted(frame: Frame) -> tuple[Any, Backend, list[str]]:
+def admit_frame(frame: Frame) -> tuple[Any, Backend, list[str]]:
     """A snapshot of a frame, its library, and its column names as text.
 
     Parameters
@@ -74,7 +74,7 @@ def admitted(frame: Frame) -> tuple[Any, Backend, list[str]]:
         eager = False
     labels = (frame.column_names if hasattr(frame, "column_names") else frame.columns) if eager else ()
     names = [str(label) for label in labels]
-    twice = repeated(names)
+    twice = find_repeated(names)
     if twice:
         raise TableError(f"two columns share a name: {listing(map(repr, twice))}; give every column its own")
     if backend is nw.Implementation.PANDAS:
@@ -256,7 +256,7 @@ def table_of(
     TableError
         If a named column does not exist or the values cannot be protected.
     """
-    native, backend, names = admitted(frame)
+    native, backend, names = admit_frame(frame)
     for what, chosen in (("role", roles), ("kind", kinds), ("hierarchy", hierarchies)):
         for name in chosen:
             if name not in names:

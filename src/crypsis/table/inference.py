@@ -18,7 +18,7 @@ CODE = r"^[+-]?0\d"
 WHOLE = r"^[+-]?\d+$"
 
 
-def typed(
+def infer_types(
     texts: pl.DataFrame, roles: Mapping[str, Role], kinds: Kinds, missing: tuple[str, ...], source: Source
 ) -> tuple[pl.DataFrame, list[str]]:
     """Read columns of text as integers, floats, dates or text.
@@ -58,18 +58,18 @@ def typed(
         if declared in (Kind.ORDINAL, Kind.NOMINAL):
             columns.append(known)
         elif declared == Kind.NUMERIC:
-            dated = _dated(known)
-            columns.append(_counted(parse_numbers(name, known, source), known) if dated is None else dated)
+            dated = _read_dates(known)
+            columns.append(_read_integers(parse_numbers(name, known, source), known) if dated is None else dated)
         else:
-            columns.append(_guessed(known, roles.get(name, Role.UNDECIDED), source, notes))
+            columns.append(_guess_type(known, roles.get(name, Role.UNDECIDED), source, notes))
     return pl.DataFrame([column.alias(name) for column, name in zip(columns, texts.columns, strict=True)]), notes
 
 
-def _guessed(series: pl.Series, role: Role, source: Source, notes: list[str]) -> pl.Series:
+def _guess_type(series: pl.Series, role: Role, source: Source, notes: list[str]) -> pl.Series:
     present = series.drop_nulls()
     if not len(present):
         return series
-    dated = _dated(series)
+    dated = _read_dates(series)
     if dated is not None:
         return dated
     stripped = series.str.strip_chars()
@@ -77,7 +77,7 @@ def _guessed(series: pl.Series, role: Role, source: Source, notes: list[str]) ->
     lost = numbers.is_null() & series.is_not_null()
     slips = int(lost.sum())
     if slips == 0:
-        return series if stripped.str.contains(CODE).any() else _counted(numbers, stripped)
+        return series if stripped.str.contains(CODE).any() else _read_integers(numbers, stripped)
     if slips < len(present) / 2 and not stripped.str.contains(CODE).any():
         sentence = not_a_number(series.name, stripped, lost, source)
         if role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
@@ -87,7 +87,7 @@ def _guessed(series: pl.Series, role: Role, source: Source, notes: list[str]) ->
     return series
 
 
-def _counted(numbers: pl.Series, texts: pl.Series) -> pl.Series:
+def _read_integers(numbers: pl.Series, texts: pl.Series) -> pl.Series:
     """Whole numbers as Int64 if they fit, as text if they are too long; other numbers as floats."""
     if not texts.str.contains(WHOLE).fill_null(True).all():
         return numbers
@@ -95,7 +95,7 @@ def _counted(numbers: pl.Series, texts: pl.Series) -> pl.Series:
     return whole if whole.null_count() == texts.null_count() else texts
 
 
-def _dated(texts: pl.Series) -> pl.Series | None:
+def _read_dates(texts: pl.Series) -> pl.Series | None:
     """ISO dates as Date, ISO times as Datetime (in UTC if they have an offset); None for anything else."""
     present = texts.drop_nulls()
     if not len(present):

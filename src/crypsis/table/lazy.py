@@ -17,14 +17,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import EngineError, TableError, listing, repeated, suggestion, unknown_column
+from crypsis.errors import EngineError, TableError, find_repeated, listing, suggestion, unknown_column
 from crypsis.table.attribute import UNPUBLISHED, Attribute, Role, read_role
 from crypsis.table.builders import merges
 from crypsis.table.encoding import Source, without_signed_zeros, without_signed_zeros_lazily
 from crypsis.table.equivalence_classes import columns_by_key, equivalence_classes, pack
 from crypsis.table.frames import Hierarchies, Kinds, table_of
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.inference import typed
+from crypsis.table.inference import infer_types
 from crypsis.table.table import Table
 from crypsis.table.text_files import DELIMITERS
 
@@ -108,7 +108,7 @@ def typed_counts(
         If a cell cannot be read as stated.
     """
     names = [name for name in tuples.columns if name != records]
-    meant = typed(tuples.select(names), roles, kinds, (), source)[0].schema
+    meant = infer_types(tuples.select(names), roles, kinds, (), source)[0].schema
     numbers = [
         pl.col(name).str.strip_chars().str.strip_chars_start("+").cast(dtype)
         for name, dtype in meant.items()
@@ -116,7 +116,7 @@ def typed_counts(
     ]
     tuples = tuples.with_columns(numbers).group_by(names).agg(pl.col(records).sum()).sort(names)
     texts = tuples.select(name for name in names if tuples.schema[name] == pl.String)
-    values = tuples.select(names).with_columns(typed(texts, roles, kinds, (), source)[0].get_columns())
+    values = tuples.select(names).with_columns(infer_types(texts, roles, kinds, (), source)[0].get_columns())
     return lazy.with_columns(numbers), tuples, values
 
 
@@ -290,11 +290,11 @@ def tally_packed(lazy: pl.LazyFrame, names: Sequence[str], records: str) -> pl.D
         return None
     counted, waiting = pl.DataFrame(schema={"key": pl.Int64, records: pl.Int64}), list[pl.DataFrame]()
     for batch in batches(chosen):
-        waiting.append(pl.DataFrame({"key": _packed(batch, values)}).group_by("key").agg(_length(records)))
+        waiting.append(pl.DataFrame({"key": _pack(batch, values)}).group_by("key").agg(_length(records)))
         if sum(map(len, waiting)) > max(PENDING, len(counted)):
-            counted, waiting = _summed([counted, *waiting], records), []
-    counted = _summed([counted, *waiting], records).sort("key")
-    return pl.DataFrame([*_unpacked(counted["key"].to_numpy(), values), counted[records]])
+            counted, waiting = _sum_counts([counted, *waiting], records), []
+    counted = _sum_counts([counted, *waiting], records).sort("key")
+    return pl.DataFrame([*_unpack(counted["key"].to_numpy(), values), counted[records]])
 
 
 def _orderable(dtype: pl.DataType) -> bool:
@@ -310,11 +310,11 @@ def _length(records: str) -> pl.Expr:
     return pl.len().cast(pl.Int64).alias(records)
 
 
-def _summed(parts: Sequence[pl.DataFrame], records: str) -> pl.DataFrame:
+def _sum_counts(parts: Sequence[pl.DataFrame], records: str) -> pl.DataFrame:
     return pl.concat(parts).group_by("key").agg(pl.col(records).sum())
 
 
-def _packed(batch: pl.DataFrame, values: Sequence[pl.Series]) -> NDArray[np.int64]:
+def _pack(batch: pl.DataFrame, values: Sequence[pl.Series]) -> NDArray[np.int64]:
     return pack(len(batch), [_codes(batch[each.name], each) for each in values], _radices(values))
 
 
@@ -336,7 +336,7 @@ def _wide(values: pl.Series) -> type[pl.DataType]:
     return pl.Float64 if values.dtype.is_float() else pl.UInt64 if values.dtype == pl.UInt64 else pl.Int64
 
 
-def _unpacked(key: NDArray[np.int64], values: Sequence[pl.Series]) -> list[pl.Series]:
+def _unpack(key: NDArray[np.int64], values: Sequence[pl.Series]) -> list[pl.Series]:
     columns = []
     for each in reversed(values):
         key, code = np.divmod(key, len(each) + 1)
@@ -555,7 +555,7 @@ def count_lazily(
     frame = nw.from_native(scan_text(Path(data), names, delimiter, missing)) if text else lazy_frame(data)
     _check_names(frame, [*names, *identifiers])
     roles = dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER) | dict.fromkeys(confidential, Role.CONFIDENTIAL)
-    source, wished = Source("the counted data"), _wished(kinds, names)
+    source, wished = Source("the counted data"), _wished_kinds(kinds, names)
     tuples = tally(frame, names)
     if tuples.is_empty():
         raise TableError("the data have no records; give at least one")
@@ -564,12 +564,12 @@ def count_lazily(
         lazy, tuples, values = typed_counts(frame.to_native(), tuples, RECORDS, roles, wished, source)
         frame = without_signed_zeros_lazily(nw.from_native(lazy))
         tuples, values = (each.with_columns(map(without_signed_zeros, each.get_columns())) for each in (tuples, values))
-    coded = _coded(values, roles, wished, _wished(hierarchies, names), source, tuples[RECORDS].to_numpy())
+    coded = _code_tuples(values, roles, wished, _wished_kinds(hierarchies, names), source, tuples[RECORDS].to_numpy())
     counts = count_weighted(coded, names, tuples[RECORDS].to_numpy())
     return LazyTable(frame, counts, tuples, coded, tuple(identifiers))
 
 
-def _coded(
+def _code_tuples(
     values: pl.DataFrame,
     roles: dict[str, Role],
     kinds: dict[str, Any],
@@ -651,21 +651,21 @@ def tally(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
             "correct the file, or write it as Parquet"
         ) from None
     if packed is not None:
-        return _settled(packed, names)
+        return _settle_types(packed, names)
     counted = frame.select(*names).group_by(*names).agg(nw.len().alias(RECORDS))
     options: dict[str, Any] = {"engine": "streaming"} if engine_of(frame) == "polars" else {}
-    found = _settled(counted.collect(**options).to_polars(), names)
+    found = _settle_types(counted.collect(**options).to_polars(), names)
     return found.group_by(names).agg(pl.col(RECORDS).sum()).sort(names)
 
 
-def _settled(found: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+def _settle_types(found: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Counts in types that are the same for every engine."""
     found = found.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), pl.col(RECORDS).cast(pl.Int64))
-    whole = [name for name in names if found[name].dtype.is_float() and _whole(found[name])]
+    whole = [name for name in names if found[name].dtype.is_float() and _is_whole(found[name])]
     return found.with_columns(pl.col(whole).cast(pl.Int64), pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
-def _whole(series: pl.Series) -> bool:
+def _is_whole(series: pl.Series) -> bool:
     """Whether floats are whole numbers: an engine without missing integers stores them as floats."""
     return bool((series.drop_nulls() % 1 == 0).all()) and float(series.abs().max() or 0) < 2**53  # type: ignore[arg-type]
 
@@ -675,7 +675,7 @@ def _check_names(frame: Lazy, names: Sequence[str]) -> None:
     unknown = unknown_column(names, present)
     if unknown:
         raise TableError(unknown)
-    twice = repeated(names)
+    twice = find_repeated(names)
     if twice:
         raise TableError(f"column {twice[0]!r} is named twice; give every column one role")
     if RECORDS in present:
@@ -684,5 +684,5 @@ def _check_names(frame: Lazy, names: Sequence[str]) -> None:
         raise TableError("no column is named to count by; name the quasi-identifiers")
 
 
-def _wished(given: Mapping[str, Any] | None, names: Sequence[str]) -> dict[str, Any]:
+def _wished_kinds(given: Mapping[str, Any] | None, names: Sequence[str]) -> dict[str, Any]:
     return {name: value for name, value in (given or {}).items() if name in names}

@@ -88,7 +88,7 @@ def _function(lead: NDArray[np.int32], follower: NDArray[np.int32]) -> bool:
     return pairs == len(np.unique(lead[known]))
 
 
-def followed(table: Table, name: str, lead: str) -> NDArray[np.int32]:
+def follow_lead(table: Table, name: str, lead: str) -> NDArray[np.int32]:
     """int32[categories of the lead]: a record with the value that goes with each, −1 where none has one.
 
     Raises

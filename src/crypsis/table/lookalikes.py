@@ -135,10 +135,10 @@ def folded_codes(table: Table, column: str) -> NDArray[np.int32]:
     >>> folded_codes(table, "ill").tolist()
     [0, 1, 0, -1]
     """
-    return merged(table, [column]).codes([column])[:, 0]
+    return merge_lookalikes(table, [column]).codes([column])[:, 0]
 
 
-def merged(table: Table, columns: Iterable[str]) -> Table:
+def merge_lookalikes(table: Table, columns: Iterable[str]) -> Table:
     """The table with one value for all that look alike: the first in the order of the column."""
     changed: dict[str, Column] = {}
     for name in columns:

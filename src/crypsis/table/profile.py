@@ -406,19 +406,19 @@ def _value_counts(table: Table, name: str) -> NDArray[np.int64]:
 def _shape(table: Table, name: str, counts: NDArray[np.int64]) -> Shape:
     present = int(counts.sum())
     alone = int(np.sum(counts == 1))
-    whole, peaks = _whole(table, name), len(counts) <= MOST_CODES and several_peaks(table, name)
-    return Shape(present, len(counts), alone, whole, _running(table, name), _digits(table, name), peaks)
+    whole, peaks = _is_whole(table, name), len(counts) <= MOST_CODES and several_peaks(table, name)
+    return Shape(present, len(counts), alone, whole, _is_running_number(table, name), _digits(table, name), peaks)
 
 
-def _whole(table: Table, name: str) -> bool:
+def _is_whole(table: Table, name: str) -> bool:
     if not table.holds_numbers(name):
         return False
     numbers = table.column(name)
     return bool(np.all(np.isnan(numbers) | (numbers == np.round(numbers))))
 
 
-def _running(table: Table, name: str) -> bool:
-    if not _whole(table, name):
+def _is_running_number(table: Table, name: str) -> bool:
+    if not _is_whole(table, name):
         return False
     numbers = np.unique(table.column(name)[~np.isnan(table.column(name))])
     return len(numbers) > 0 and bool(numbers[-1] - numbers[0] < 2 * len(numbers))
@@ -435,7 +435,7 @@ def several_peaks(table: Table, name: str) -> bool:
     >>> several_peaks(roofs, "roof"), several_peaks(roofs, "rooms")
     (True, False)
     """
-    if not _whole(table, name):
+    if not _is_whole(table, name):
         return False
     numbers = table.column(name)
     values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)

@@ -52,12 +52,12 @@ def to_frame(table: Table, *, suppressed: Literal["drop", "keep"] = "drop") -> F
     if suppressed not in ("drop", "keep"):
         raise TableError(f"suppressed is {suppressed!r}; it may be 'drop' or 'keep'")
     if suppressed == "keep" and not table.kept.all():
-        table = _blanked(table)
+        table = _blank_identifiers(table)
     origin = table.origin
     if not isinstance(origin, Origin) or len(origin.columns[0]) != table.rows:
         fresh = pl.DataFrame([_fresh(table, name) for name in table.names])
         return fresh if suppressed == "keep" or table.kept.all() else fresh.filter(pl.Series(table.kept))
-    frame = _assembled({name: _with_one_zero(*_restored(table, name, origin)) for name in table.names}, origin)
+    frame = _assemble({name: _with_one_zero(*_restore_column(table, name, origin)) for name in table.names}, origin)
     if suppressed == "keep" or table.kept.all():
         return frame
     if origin.backend == "pandas":
@@ -71,7 +71,7 @@ def _arrow_mask(kept: NDArray[np.bool_]) -> Any:
     return pa.array(kept)
 
 
-def _blanked(table: Table) -> Table:
+def _blank_identifiers(table: Table) -> Table:
     columns = {}
     for name in table.quasi_identifiers:
         column = table.column(name).copy()
@@ -82,11 +82,11 @@ def _blanked(table: Table) -> Table:
 
 def _fresh(table: Table, name: str) -> pl.Series:
     if table.holds_numbers(name):
-        return numbered(table.column(name), table.attribute(name))
-    return labelled(table.column(name), table.labels(name), name)
+        return number_series(table.column(name), table.attribute(name))
+    return label_codes(table.column(name), table.labels(name), name)
 
 
-def _restored(table: Table, name: str, origin: Origin) -> tuple[bool, Any]:
+def _restore_column(table: Table, name: str, origin: Origin) -> tuple[bool, Any]:
     """Whether a column changed, and the column as a series of the frame's library."""
     places = {attribute.name: place for place, attribute in enumerate(origin.attributes)}
     if name not in places:
@@ -102,14 +102,14 @@ def _restored(table: Table, name: str, origin: Origin) -> tuple[bool, Any]:
         return False, native
     if table.holds_numbers(name):
         like = as_polars(native, origin.backend, name).dtype
-        return True, to_native(numbered(column, attribute, like), native, origin.backend)
+        return True, to_native(number_series(column, attribute, like), native, origin.backend)
     if alike:
         wanted, found = rows_to_gather(column, collected, len(before.categories))
         if found:
-            return True, gathered(native, wanted, origin.backend)
+            return True, gather_cells(native, wanted, origin.backend)
         return True, _declared_cells(column, native, before, origin.backend)
-    fresh = labelled(table.column(name), table.labels(name), name)
-    return True, (_worded if table.level(name) == 0 else to_native)(fresh, native, origin.backend)
+    fresh = label_codes(table.column(name), table.labels(name), name)
+    return True, (_word_categories if table.level(name) == 0 else to_native)(fresh, native, origin.backend)
 
 
 def _with_one_zero(changed: bool, column: Any) -> tuple[bool, Any]:
@@ -131,17 +131,17 @@ def _in_terms_of(
 
 def _declared_cells(codes: NDArray[np.int32], native: Any, before: Attribute, backend: str) -> Any:
     """Cells of declared categories that no record had."""
-    fresh = labelled(codes, before.categories, before.name)
+    fresh = label_codes(codes, before.categories, before.name)
     if backend == "pandas" and hasattr(native, "cat"):
         import pandas as pd
 
         return pd.Series(pd.Categorical.from_codes(codes, dtype=native.dtype), index=native.index, name=native.name)
     if backend == "polars" and native.dtype == pl.Enum:
         return fresh.cast(native.dtype)
-    return _worded(fresh, native, backend)
+    return _word_categories(fresh, native, backend)
 
 
-def _worded(fresh: pl.Series, native: Any, backend: str) -> Any:
+def _word_categories(fresh: pl.Series, native: Any, backend: str) -> Any:
     """Categories the frame may not hold, as cells of its own type where that takes any category, else as text."""
     if as_polars(native, backend, fresh.name).dtype == pl.Boolean:
         fresh = (fresh == "true").alias(fresh.name)
@@ -150,7 +150,7 @@ def _worded(fresh: pl.Series, native: Any, backend: str) -> Any:
     return to_native(fresh, native, backend)
 
 
-def _assembled(series: Mapping[str, tuple[bool, Any]], origin: Origin) -> Any:
+def _assemble(series: Mapping[str, tuple[bool, Any]], origin: Origin) -> Any:
     if origin.backend == "polars":
         return pl.DataFrame([column.alias(name) for name, (_, column) in series.items()])
     if origin.backend == "pyarrow":
@@ -170,14 +170,14 @@ def _assembled(series: Mapping[str, tuple[bool, Any]], origin: Origin) -> Any:
 # -- one column --
 
 
-def labelled(codes: NDArray[np.int32], labels: tuple[str, ...], name: str) -> pl.Series:
+def label_codes(codes: NDArray[np.int32], labels: tuple[str, ...], name: str) -> pl.Series:
     """The label of each code as a polars series; a missing value is null."""
     texts = pl.Series(name, list(labels), dtype=pl.String)
     places = pl.Series(codes).cast(pl.Int64)
     return texts.gather(places.set(places == MISSING, None)).alias(name)
 
 
-def numbered(values: NDArray[np.float64], attribute: Attribute, like: Any = None) -> pl.Series:
+def number_series(values: NDArray[np.float64], attribute: Attribute, like: Any = None) -> pl.Series:
     """Numbers as a polars series: dates as dates, and integers where they fit.
 
     Parameters
@@ -198,22 +198,22 @@ def numbered(values: NDArray[np.float64], attribute: Attribute, like: Any = None
         return plain.round(0).cast(pl.Int32).cast(pl.Date)
     if attribute.dates == "datetime":
         moments = (plain * 1e6).round(0).cast(pl.Int64).cast(pl.Datetime("us"))
-        return _zoned(moments, like)
+        return _apply_zone(moments, like)
     if like is None or like.is_integer():
-        return _whole(plain, like or pl.Int64())
+        return _as_integers(plain, like or pl.Int64())
     if like == pl.Float32 and bool((plain == plain.cast(pl.Float32).cast(pl.Float64)).fill_null(True).all()):
         return plain.cast(pl.Float32)
     return plain
 
 
-def _zoned(moments: pl.Series, like: Any) -> pl.Series:
+def _apply_zone(moments: pl.Series, like: Any) -> pl.Series:
     if like is None or like != pl.Datetime:
         return moments
     timed = moments.cast(pl.Datetime(like.time_unit))
     return timed.dt.replace_time_zone("UTC").dt.convert_time_zone(like.time_zone) if like.time_zone else timed
 
 
-def _whole(numbers: pl.Series, dtype: Any) -> pl.Series:
+def _as_integers(numbers: pl.Series, dtype: Any) -> pl.Series:
     """As integers of the given type if every number is whole and fits, else unchanged."""
     whole = bool(((numbers == numbers.round(0)) & (numbers.abs() < INTEGER_LIMIT)).fill_null(True).all())
     if not whole:
@@ -254,7 +254,7 @@ def rows_to_gather(
     return wanted, bool(np.all((wanted >= 0) | (codes == MISSING)))
 
 
-def gathered(native: Any, wanted: NDArray[np.int64], backend: str) -> Any:
+def gather_cells(native: Any, wanted: NDArray[np.int64], backend: str) -> Any:
     """Cells of a native series at the given rows; −1 becomes a missing value of the same type where it has one."""
     hole = wanted < 0
     if backend == "polars":

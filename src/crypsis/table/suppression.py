@@ -52,7 +52,7 @@ def suppress(
         et al. 2009), and what misses a demanded k or l. "failing-class": exactly the classes that miss a demanded k
         or l; without a demand, those below the largest k the allowance permits and, with what is left of it, below
         the largest l
-    allowance  records that may be suppressed; see `allowed`
+    allowance  records that may be suppressed; see `allowed_records`
     k, l  least class size and least number of confidential values demanded; 0 demands nothing
 
     Raises
@@ -84,7 +84,7 @@ def suppress(
     return Suppression(left_out, lost)
 
 
-def allowed(suppression: float, records: int) -> int:
+def allowed_records(suppression: float, records: int) -> int:
     """Number of records that a share allows to suppress, rounded down.
 
     suppression  share of the records, 0 … 1
@@ -96,7 +96,7 @@ def allowed(suppression: float, records: int) -> int:
 
     Examples
     --------
-    >>> allowed(0.29, 100)
+    >>> allowed_records(0.29, 100)
     29
     """
     if not 0 <= suppression <= 1:

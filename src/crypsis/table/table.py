@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing, repeated, unknown_column
+from crypsis.errors import TableError, find_repeated, listing, unknown_column
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.encoding import positive_zeros
 from crypsis.table.hierarchy import MISSING, Hierarchy
@@ -346,7 +346,7 @@ class Table(ColumnAccess):
 
     def __post_init__(self) -> None:
         names = [attribute.name for attribute in self.attributes]
-        twice = repeated(names)
+        twice = find_repeated(names)
         if twice:
             raise TableError(f"two columns share a name: {listing(map(repr, twice))}; give every column its own")
         if len(self.columns) != len(names):
@@ -585,10 +585,10 @@ def lock(table: Table, names: Iterable[str]) -> Table:
     >>> table.attribute("sex").locked, table.attribute("sex").hierarchy
     (True, Hierarchy(2))
     """
-    return table.with_columns({}, attributes={name: _locked(table, name) for name in names})
+    return table.with_columns({}, attributes={name: _lock(table, name) for name in names})
 
 
-def _locked(table: Table, name: str) -> Attribute:
+def _lock(table: Table, name: str) -> Attribute:
     attribute, column = table.attribute(name), table.column(name)
     whole = attribute.hierarchy
     if whole is None:

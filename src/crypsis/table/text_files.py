@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import PlanError, TableError, listing, repeated
+from crypsis.errors import PlanError, TableError, find_repeated, listing
 
 # -- The bytes of a file, read once and completely, and text in any encoding.
 
@@ -339,7 +339,7 @@ def _header(content: bytes, delimiter: str, path: Path) -> tuple[list[str], int,
             raise TableError(f"{path}, line 1: column {place} has no name; give every column a name")
     if len(names) > WIDEST:
         raise TableError(f"{path}, line 1: the header names {too_wide(len(names))}")
-    twice = repeated(names)
+    twice = find_repeated(names)
     if twice:
         raise TableError(
             f"{path}, line 1: two columns share a name: {listing(map(repr, twice))}; give every column its own"

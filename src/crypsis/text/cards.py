@@ -37,11 +37,11 @@ def analyses_text(kept: AnalysesKept, beside: Mapping[str, AnalysesKept] | None 
     >>> analyses_text(found, {"plain MDAV": found})
     'of 30 analyses drawn at random 30 keep their answer; plain MDAV: 30'
     """
-    text = f"of {kept.analyses} analyses drawn at random {whole(kept)} keep their answer"
-    return "; ".join([text, *(f"{name}: {whole(each)}" for name, each in (beside or {}).items())])
+    text = f"of {kept.analyses} analyses drawn at random {kept_count(kept)} keep their answer"
+    return "; ".join([text, *(f"{name}: {kept_count(each)}" for name, each in (beside or {}).items())])
 
 
-def whole(kept: AnalysesKept) -> int:
+def kept_count(kept: AnalysesKept) -> int:
     """Analyses that keep their answer as a whole number, never more than there are."""
     return int(kept.kept + 1e-9)
 
@@ -83,7 +83,7 @@ def analyses_facts(kept: AnalysesKept | None, beside: Mapping[str, AnalysesKept]
     open_ = [row for row in kept.worst(kept.analyses) if row.kind in COLUMN_NAMES_ONLY and "=" not in row.term]
     return {
         "drawn": kept.analyses,
-        "kept": whole(kept),
+        "kept": kept_count(kept),
         "kept_whole": kept.kept_whole,
         "estimates": kept.estimates,
         "inside": kept.inside,
@@ -92,7 +92,8 @@ def analyses_facts(kept: AnalysesKept | None, beside: Mapping[str, AnalysesKept]
         "text": analyses_text(kept, beside),
         "meaning": kept_text(kept),
         "beside": {
-            name: {"kept": whole(each), "inside": each.inside, "overlap": each.overlap} for name, each in beside.items()
+            name: {"kept": kept_count(each), "inside": each.inside, "overlap": each.overlap}
+            for name, each in beside.items()
         },
         "worst": [
             {**asdict(row), "off": None if row.released is None else row.off, "text": change_text(row)} for row in worst

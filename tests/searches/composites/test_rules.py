@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crypsis.evolution import Budget, evolve
-from crypsis.masking.repairing import repaired
+from crypsis.masking.repairing import repair
 from crypsis.masking.representatives import published_by_column
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.searches.search import Search, searches
@@ -29,7 +29,7 @@ def ruled(*rules: EditRule) -> Search:
 
 
 def mended_loss(table: Table, masked: Table) -> float:
-    return InformationLoss().against(table).read(repaired(at_source_precision(masked, table), table, RULES))
+    return InformationLoss().against(table).read(repair(at_source_precision(masked, table), table, RULES))
 
 
 def test_mending_is_what_the_measure_loses_more() -> None:

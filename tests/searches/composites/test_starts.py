@@ -8,7 +8,7 @@ import crypsis
 from crypsis.kernels.annealing import sse
 from crypsis.masking.scaling import embed
 from crypsis.privacy.diversity import LDiversity
-from crypsis.searches.composites.annealing import compacted, compactions
+from crypsis.searches.composites.annealing import compact_groups, compactions
 from crypsis.searches.composites.space import CompositeSpace
 from crypsis.searches.search import searches
 from crypsis.table.table import Table
@@ -24,12 +24,12 @@ def test_compacted_groups_have_k_records_and_less_squared_distance() -> None:
     table = crypsis.example(300)
     space = space_of(table)
     first = space.halved(0, 4)
-    found = compacted(space, 4, first, np.array([3], np.uint64), 0)
+    found = compact_groups(space, 4, first, np.array([3], np.uint64), 0)
     assert compactions(space) == 1
     assert np.bincount(found).min() >= 4
     points = np.ascontiguousarray(embed(table, space.names, "range"))
     assert sse(points, found) < 0.95 * sse(points, first)
-    assert np.array_equal(found, compacted(space, 4, first, np.array([3], np.uint64), 0))
+    assert np.array_equal(found, compact_groups(space, 4, first, np.array([3], np.uint64), 0))
 
 
 def test_groups_that_must_meet_more_than_k_and_large_tables_stay_as_they_are() -> None:

@@ -15,7 +15,7 @@ from crypsis.searches.lattices import LatticeSearch
 from crypsis.searches.lattices.models import NodeContents, closest_node
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.lattice import Lattice
-from crypsis.table.suppression import allowed
+from crypsis.table.suppression import allowed_records
 from crypsis.table.table import Table
 from lattice_tables import tables
 
@@ -64,7 +64,7 @@ def test_every_node_is_what_one_finds_class_by_class(
 ) -> None:
     lattice = Lattice.of(table)
     contents = NodeContents(
-        table, lattice, class_demands(models, table, lattice.names), allowed(suppression, len(table))
+        table, lattice, class_demands(models, table, lattice.names), allowed_records(suppression, len(table))
     )
     found = contents.everywhere()
     for number in range(lattice.size):

@@ -18,9 +18,9 @@ from crypsis.measures.objective import LimitDemand, Objective
 from crypsis.measures.one_to_one_linkage import LEARNED, ONE_TO_ONE
 from crypsis.measures.rule_violations import RuleViolations
 from crypsis.release.verification import verify
-from crypsis.searches.mixed_maskings.annealing import crossed, cycles
+from crypsis.searches.mixed_maskings.annealing import cross_exchanges, cycles
 from crypsis.searches.mixed_maskings.mixed_masking_search import MixedMaskingSearch, units_of
-from crypsis.searches.mixed_maskings.space import broken, listable, rule_tables, ruled_together
+from crypsis.searches.mixed_maskings.space import find_broken, listable, rule_tables, ruled_together
 from crypsis.table.rules import read_rule, violations
 from crypsis.table.table import Table, lock
 
@@ -66,14 +66,14 @@ def test_a_crossover_exchanges_whole_cycles() -> None:
     rng = np.random.default_rng(4)
     codes = rng.integers(0, 6, (40, 2)).astype(np.int32)
     one, other = (np.stack([rng.permutation(40) for _ in range(2)], axis=1).astype(np.int32) for _ in range(2))
-    child = crossed(one, other, codes, 0.3, rng)
+    child = cross_exchanges(one, other, codes, 0.3, rng)
     for unit in range(2):
         shown = np.sort(codes[child[:, unit], unit])
         assert np.array_equal(shown, np.sort(codes[:, unit]))
     assert (child != one).any()
     replaced = other.copy()
     replaced[:, 0] = 0  # no longer an exchange: the stretch alone is taken
-    taken = crossed(one, replaced, codes, 0.3, rng)
+    taken = cross_exchanges(one, replaced, codes, 0.3, rng)
     assert int((taken[:, 0] != one[:, 0]).sum()) in (11, 12)
 
 
@@ -103,7 +103,7 @@ def test_rules_are_looked_up_in_tables_of_combinations() -> None:
     assert all(listable(table, rule) for rule in rules)
     tables = rule_tables(table, [("age",), ("marital",)], rules)
     own = np.repeat(np.arange(4, dtype=np.int32)[:, None], 2, axis=1)
-    assert not broken(tables, own).any()  # the last record breaks the first rule as collected
+    assert not find_broken(tables, own).any()  # the last record breaks the first rule as collected
     for record, unit, donor, breaks in [
         (0, 1, 1, True),
         (0, 1, 2, False),
@@ -113,7 +113,7 @@ def test_rules_are_looked_up_in_tables_of_combinations() -> None:
     ]:
         donors = own.copy()
         donors[record, unit] = donor
-        assert broken(tables, donors).tolist() == [breaks and each == record for each in range(4)]
+        assert find_broken(tables, donors).tolist() == [breaks and each == record for each in range(4)]
     joined, fixed = ruled_together(tables, 2)
     assert joined.tolist() == [0, 0]
     assert fixed.tolist() == [True, True]

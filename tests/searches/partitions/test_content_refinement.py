@@ -10,7 +10,7 @@ from crypsis.kernels.annealing import sse
 from crypsis.kernels.class_contents import group_shortfall
 from crypsis.privacy import AlphaKAnonymity, KAnonymity, LDiversity, PrivacyModel, TCloseness
 from crypsis.privacy.demands import ClassDemands, class_demands
-from crypsis.searches.partitions.memetic import ContentRefinement, Memetic, sliced
+from crypsis.searches.partitions.memetic import ContentRefinement, Memetic, slice_groups
 from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.table.table import Table
 
@@ -80,10 +80,10 @@ def test_the_walk_beats_merging() -> None:
 def test_slices_keep_the_bound_of_the_paper(slices: int, groups: int, seed: int) -> None:
     """Every group of one record per slice is within (n − k′) / (2 (n − 1) k′) of the table."""
     n, rng = slices * groups, np.random.default_rng(seed)
-    labels = sliced(rng.normal(size=(n, 2)), rng.permutation(n), slices)
+    labels = slice_groups(rng.normal(size=(n, 2)), rng.permutation(n), slices)
     assert np.bincount(labels).tolist() == [slices] * groups
     pay = np.empty(n)
-    labels = sliced(rng.normal(size=(n, 2)), order := rng.permutation(n), slices)
+    labels = slice_groups(rng.normal(size=(n, 2)), order := rng.permutation(n), slices)
     pay[order] = np.arange(n)
     table = Table.from_columns({"q": labels.astype(str), "pay": pay}, {"q": "quasi", "pay": "confidential"})
     bound = (n - slices) / (2 * (n - 1) * slices)
@@ -91,7 +91,7 @@ def test_slices_keep_the_bound_of_the_paper(slices: int, groups: int, seed: int)
 
 
 def test_a_surplus_goes_to_the_middle_slices() -> None:
-    labels = sliced(np.arange(11.0)[:, None], np.arange(11), 3)
+    labels = slice_groups(np.arange(11.0)[:, None], np.arange(11), 3)
     assert sorted(np.bincount(labels).tolist()) == [3, 4, 4]
 
 

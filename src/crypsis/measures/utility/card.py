@@ -318,7 +318,7 @@ def utility_card(
     ()
     """
     useful = useful or Usefulness()
-    names = _published(original, masked)
+    names = _published_columns(original, masked)
     harms = Distributions(original).harms(masked, names)
     changed = [h for h in harms if h.loss or h.distance or h.filled or h.blanked or h.changed]
     figures = {h.name: h.figures for h in changed}
@@ -357,7 +357,7 @@ def _harms(column: ColumnHarm) -> list[Harm]:
     ]
 
 
-def _published(original: Table, masked: Table) -> list[str]:
+def _published_columns(original: Table, masked: Table) -> list[str]:
     hidden = set(original.named(*UNPUBLISHED))
     return [name for name in original.names if name in masked.names and name not in hidden]
 
@@ -371,7 +371,7 @@ def general_utility(
     models            what tells them apart
     returns  without the tree where scikit-learn is not installed; empty where no record is released
     """
-    published = _published(original, masked)
+    published = _published_columns(original, masked)
     names = tuple(name for name in original.quasi_identifiers if name in published) or tuple(published)
     found = []
     for model in models:

@@ -33,7 +33,7 @@ from crypsis.measures.measure import (
     numeric_obstacle,
     published_numbers,
 )
-from crypsis.measures.spreading import Grid, binned
+from crypsis.measures.spreading import Grid, bin_numbers
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
 
@@ -458,7 +458,7 @@ class _Numbers:
         """Distances and tails of the released numbers."""
         after = published_numbers(masked, self.name)[masked.kept]
         held = np.sort(after[~np.isnan(after)])
-        first, last = code_counts(binned(self.values, self.edges), binned(after, self.edges))
+        first, last = code_counts(bin_numbers(self.values, self.edges), bin_numbers(after, self.edges))
         values, counts = self.counted
         gone = (
             ~np.isin(values, held) if self.listed and masked.holds_numbers(self.name) else np.zeros(len(values), bool)

@@ -234,7 +234,7 @@ def _category(original: Table, masked: Table, name: str) -> ColumnEstimates:
     for label, count in zip(published, np.bincount(after, minlength=len(published)).tolist(), strict=True):
         counts[label] += count  # a group of one value has its label
     last = np.array([counts.get(label, 0) for label in labels])
-    covered = _covered(masked, name, counts)
+    covered = _covered_values(masked, name, counts)
     n, m = max(len(before), 1), max(len(after), 1)
     order = sorted(np.flatnonzero(first >= FEWEST).tolist(), key=lambda code: (-first[code], labels[code]))
     figures = []
@@ -254,7 +254,7 @@ def _category(original: Table, masked: Table, name: str) -> ColumnEstimates:
     )
 
 
-def _covered(masked: Table, name: str, counts: dict[str, int]) -> set[str]:
+def _covered_values(masked: Table, name: str, counts: dict[str, int]) -> set[str]:
     """Values that a published group stands for."""
     hierarchy = masked.attribute(name).hierarchy
     if masked.level(name) == 0 or hierarchy is None:

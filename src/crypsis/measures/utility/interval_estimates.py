@@ -187,7 +187,7 @@ class Logistic:
 
     def scores(self, design: Floats) -> Floats:
         """The probability of the label for each row of a design, float64[N]."""
-        return _fitted(self._standardised(design) @ self.coefficients)
+        return _fitted_values(self._standardised(design) @ self.coefficients)
 
     def _standardised(self, design: Floats) -> Floats:
         x = (design[:, self.varied] - self.mean) / self.scale
@@ -215,7 +215,7 @@ def fit_logistic(design: Floats, label: Floats, ridge: float = RIDGE) -> Logisti
     Minimises the negative log-likelihood plus `ridge` / 2 times the squared standardised coefficients; linear
     predictors are cut at ± `CAP`.
     """
-    empty = _standardising(design)
+    empty = _standardise_design(design)
     x = empty._standardised(design)
     penalty = np.full(x.shape[1], ridge)
     penalty[0] = 0.0
@@ -224,7 +224,7 @@ def fit_logistic(design: Floats, label: Floats, ridge: float = RIDGE) -> Logisti
     beta[0] = np.log(share / (1 - share)) if 0 < share < 1 else 0.0
     cost = _cost(x, label, beta, penalty)
     for _ in range(STEPS):
-        fitted = _fitted(x @ beta)
+        fitted = _fitted_values(x @ beta)
         weight = np.maximum(fitted * (1 - fitted), 1e-12)
         hessian = (x * weight[:, None]).T @ x + np.diag(penalty + 1e-12)
         step = np.linalg.solve(hessian, x.T @ (label - fitted) - penalty * beta)
@@ -264,16 +264,16 @@ def fit_labellings(design: Floats, labels: Floats, ridge: float = RIDGE) -> Floa
     it is inverted once for all labels, no step raises the cost, and few are taken near probabilities of one half.
     Steps end once they move the probabilities by less than a thousandth of how far these are from their means.
     """
-    empty = _standardising(design)
+    empty = _standardise_design(design)
     x = empty._standardised(design)
     penalty = np.full(x.shape[1], ridge)
     penalty[0] = 0.0
     bound = scipy.linalg.cho_factor(0.25 * x.T @ x + np.diag(penalty + 1e-9))
     beta = np.zeros((x.shape[1], labels.shape[1]))
-    fitted = _fitted(x @ beta)
+    fitted = _fitted_values(x @ beta)
     for _ in range(MOST_BOUNDED_STEPS):
         beta += scipy.linalg.cho_solve(bound, x.T @ (labels - fitted) - penalty[:, None] * beta)
-        before, fitted = fitted, _fitted(x @ beta)
+        before, fitted = fitted, _fitted_values(x @ beta)
         if ((fitted - before).std(axis=0) <= BOUNDED_STEP * fitted.std(axis=0)).all():
             break
     return fitted
@@ -296,14 +296,14 @@ def logistic_scores(design: Floats, label: Floats) -> Floats:
     return fit_logistic(design, label).scores(design)
 
 
-def _standardising(design: Floats) -> Logistic:
+def _standardise_design(design: Floats) -> Logistic:
     """No coefficients yet: how the columns of a design are standardised."""
     deviation = design.std(axis=0)
     varied = deviation > 1e-12
     return Logistic(varied, design[:, varied].mean(axis=0), deviation[varied], np.zeros(int(varied.sum()) + 1))
 
 
-def _fitted(eta: Floats) -> Floats:
+def _fitted_values(eta: Floats) -> Floats:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(eta, -LARGEST_LOGIT, LARGEST_LOGIT))))
 
 

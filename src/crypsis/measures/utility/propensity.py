@@ -133,7 +133,7 @@ def _category(original: Table, masked: Table, name: str, rows: Ints) -> tuple[Fl
         before = hierarchy.lift(original.leaf_codes(name), level).astype(np.int64)
     if level == LOCAL:
         cells = _common(before[rows], before[rows])
-        return _dummies(before[rows], cells), _spread(original, masked, name, cells)[rows]
+        return _dummies(before[rows], cells), _spread_cells(original, masked, name, cells)[rows]
     after = (alike_codes(original, masked, name)[0] if level == 0 else masked.column(name)).astype(np.int64)
     cells = _common(before[rows], after[rows])
     return _dummies(before[rows], cells), _dummies(after[rows], cells)
@@ -150,7 +150,7 @@ def _dummies(codes: Ints, cells: Ints) -> Floats:
     return np.asarray((codes[:, None] == cells[None, :]).astype(np.float64))
 
 
-def _spread(original: Table, masked: Table, name: str, cells: Ints) -> Floats:
+def _spread_cells(original: Table, masked: Table, name: str, cells: Ints) -> Floats:
     """The share of each cell in what a locally recoded record publishes."""
     design = np.zeros((masked.rows, len(cells)))
     for codes, wanted, share in Axis.of(original, name, 2).readings(original, masked, cells):

@@ -37,9 +37,9 @@ from crypsis.masking.generalisation import datafly_steps
 from crypsis.masking.local_recoding import LocalRecoding
 from crypsis.masking.partitioning import QUICK_BLOCK, Blocks
 from crypsis.masking.scaling import embed
-from crypsis.pieces import Pieces, Underway, completed
+from crypsis.pieces import Pieces, Underway, complete
 from crypsis.searches.chains import WalkingLineage, WalkingStrategy, first_chance, packed, seated, unpacked, walked
-from crypsis.searches.composites.space import CompositeSpace, Labels, Treatments, halved
+from crypsis.searches.composites.space import CompositeSpace, Labels, Treatments, halve_table
 from crypsis.searches.partitions.chains import tighter
 from crypsis.searches.partitions.recombination import cheaper_regions
 from crypsis.searches.partitions.space import Walk
@@ -134,14 +134,14 @@ def first_groups(space: CompositeSpace, profile: int, k: int, start: Start) -> F
     Labels are 0, 1, … without gaps. A walk from the groups of MDAV, which are compact, ends better than one from
     groups of halving, even where those cost less.
     """
-    return completed(grouping(space, profile, k, start))
+    return complete(grouping(space, profile, k, start))
 
 
 def grouping(space: CompositeSpace, profile: int, k: int, start: Start) -> Pieces[FirstGroups]:
     """`first_groups` in pieces."""
     ways: tuple[Start, ...] = (start,)
     if start == "best":
-        ways = ("halving", "mdav") if _compared(space, k) <= LITTLE else ("halving",)
+        ways = ("halving", "mdav") if _count_comparisons(space, k) <= LITTLE else ("halving",)
     found = list[Labels]()
     for way in ways:
         if way == "halving":
@@ -150,7 +150,7 @@ def grouping(space: CompositeSpace, profile: int, k: int, start: Start) -> Piece
             [groups] = yield [partial(_within_node, space, profile, k)]
         else:
             [groups] = yield [partial(_other, space, k, way)]
-        found += yield [partial(mended, space, profile, k, groups)]
+        found += yield [partial(meet_demands, space, profile, k, groups)]
     if len(found) == 1:
         return found[0], found[0]
     return min(found, key=lambda each: space.cost(profile, each)), found[-1]
@@ -162,7 +162,7 @@ def compactions(space: CompositeSpace) -> int:
     return 0 if needed > QUANTA or space.strata.any() or not space.demands.only_size else int(needed)
 
 
-def compacted(space: CompositeSpace, k: int, labels: Labels, chance: NDArray[np.uint64], quantum: int) -> Labels:
+def compact_groups(space: CompositeSpace, k: int, labels: Labels, chance: NDArray[np.uint64], quantum: int) -> Labels:
     """Groups of at least k after one quantum of a walk on squared distances.
 
     A walk on losses from compact groups ends better than one from the groups that this one begins with.
@@ -196,8 +196,8 @@ def _within_node(space: CompositeSpace, profile: int, k: int) -> Labels:
     steps = datafly_steps(lattice)
     node = steps[min(bisect_left(steps, True, key=lambda levels: not rare(levels)), len(steps) - 1)]
     chance = np.ones(1, np.uint64)
-    halves = halved(space.cells[profile], alike(node), k, 0.0, chance, space.room(k))[0]
-    return _joined(space, profile, k, halves)
+    halves = halve_table(space.cells[profile], alike(node), k, 0.0, chance, space.room(k))[0]
+    return _join_small_groups(space, profile, k, halves)
 
 
 def _other(space: CompositeSpace, k: int, start: Start) -> Labels:
@@ -206,11 +206,11 @@ def _other(space: CompositeSpace, k: int, start: Start) -> Labels:
     labels = np.zeros(len(space), np.int32)
     for stratum in np.unique(space.strata):
         rows = np.flatnonzero(space.strata == stratum)
-        labels[rows] = int(labels.max(initial=-1)) + 1 + _grouped(space, kept.take(rows), k, start)
+        labels[rows] = int(labels.max(initial=-1)) + 1 + _group_stratum(space, kept.take(rows), k, start)
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
 
-def _compared(space: CompositeSpace, k: int) -> float:
+def _count_comparisons(space: CompositeSpace, k: int) -> float:
     """About how many coordinates MDAV compares."""
     return len(space) * min(len(space), QUICK_BLOCK) * _width(space) / k
 
@@ -221,7 +221,7 @@ def _width(space: CompositeSpace) -> int:
     return sum(len(each.categories) if each.kind is Kind.NOMINAL else 1 for each in columns)
 
 
-def _grouped(space: CompositeSpace, part: Table, k: int, start: Start) -> Labels:
+def _group_stratum(space: CompositeSpace, part: Table, k: int, start: Start) -> Labels:
     """Groups of the records of one stratum."""
     rng = np.random.default_rng(0)
     if len(part) < 2 * k:
@@ -232,7 +232,7 @@ def _grouped(space: CompositeSpace, part: Table, k: int, start: Start) -> Labels
     return LocalRecoding(columns=space.names, k=k, nodes=NODES, effort=0).solve(part, rng).labels
 
 
-def mended(space: CompositeSpace, profile: int, k: int, labels: Labels) -> Labels:
+def meet_demands(space: CompositeSpace, profile: int, k: int, labels: Labels) -> Labels:
     """Groups put together with near ones until all meet what is demanded, as far as that is possible."""
     if space.demands.only_size:
         return labels
@@ -242,13 +242,13 @@ def mended(space: CompositeSpace, profile: int, k: int, labels: Labels) -> Label
     return walk.labels()
 
 
-def put_together(space: CompositeSpace, profile: int, k: int, labels: Labels) -> Labels:
+def merge_groups(space: CompositeSpace, profile: int, k: int, labels: Labels) -> Labels:
     """Groups of at least k, made of near smaller ones, or by another start where that costs less."""
-    joined, other = _joined(space, profile, k, labels), first_groups(space, profile, k, "best")[0]
+    joined, other = _join_small_groups(space, profile, k, labels), first_groups(space, profile, k, "best")[0]
     return joined if space.cost(profile, joined) < space.cost(profile, other) else other
 
 
-def _joined(space: CompositeSpace, profile: int, k: int, labels: Labels) -> Labels:
+def _join_small_groups(space: CompositeSpace, profile: int, k: int, labels: Labels) -> Labels:
     """Groups with those of fewer than k records put together with near ones."""
     walk = CompositeWalk(space, profile, max(int(np.bincount(labels).min()), 1), np.ones(1, np.uint64))
     walk.load(labels)
@@ -462,7 +462,7 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         k, profile, _, between, dearer, below = self.seats[seat]
         price = 0.0
         if below is not None:
-            labels = walk = put_together(self.space, profile, k, others[below].best)
+            labels = walk = merge_groups(self.space, profile, k, others[below].best)
         elif between is None:
             sought = self._sought.pop(seat, None)
             found = None if sought is None else sought.result
@@ -541,7 +541,7 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
     def _compacted(self, k: int, lineage: CompositeLineage) -> CompositeLineage:
         """One of the quanta, numbered below 0, in which first groups become compact."""
         chance, place = lineage.chance.copy(), lineage.place + np.array([0, 1])
-        walk = compacted(self.space, k, lineage.walk, chance, compactions(self.space) + int(lineage.place[1]))
+        walk = compact_groups(self.space, k, lineage.walk, chance, compactions(self.space) + int(lineage.place[1]))
         return replace(lineage, walk=walk, chance=chance, place=place, due=np.zeros(1, np.bool_))
 
     def size(self, seat: int) -> int:

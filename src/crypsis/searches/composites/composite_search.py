@@ -19,8 +19,8 @@ from crypsis.masking.partitioning import LARGE
 from crypsis.masking.representatives import Representative, published_by_column
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import BoundMeasure
-from crypsis.measures.objective import Objective, beyond, excess
-from crypsis.pieces import Pieces, completed
+from crypsis.measures.objective import Objective, excess, infeasible_scores
+from crypsis.pieces import Pieces, complete
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.model import class_sizes
 from crypsis.searches.chains import LadderSearch
@@ -233,14 +233,14 @@ class OwnScores(DecodedScores):
     limits: tuple[tuple[BoundMeasure, float], ...] = ()
 
     def read(self, masked: Table) -> Scores:
-        return completed(self.reading(masked))
+        return complete(self.reading(masked))
 
     def reading(self, masked: Table) -> Pieces[Scores]:
         missed = list[float]()
         for measure, most in self.limits:
             missed.append(excess((yield from measure.scoring(masked)), most))
         if any(missed):
-            far, _ = beyond(float(np.mean(missed)))
+            far, _ = infeasible_scores(float(np.mean(missed)))
             return far, far
         [classes, loss] = yield [partial(self._classes, masked), partial(self.loss.read, masked)]
         return loss, classes

@@ -16,11 +16,11 @@ from crypsis.evolution import Genome
 from crypsis.kernels import composite
 from crypsis.kernels.composite import Cells, Charges, Room, Surroundings, total_cost
 from crypsis.kernels.halving import halve_records, survey_fellows, survey_order
-from crypsis.masking.repairing import repaired
+from crypsis.masking.repairing import repair
 from crypsis.masking.representatives import Representative, published_by_column
 from crypsis.masking.scaling import embed
 from crypsis.measures.information_loss import ColumnInformation, information_losses
-from crypsis.pieces import Pieces, completed
+from crypsis.pieces import Pieces, complete
 from crypsis.privacy.demands import ClassDemands
 from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.table.attribute import Attribute, Kind
@@ -208,7 +208,7 @@ class CompositeSpace:
         """Where each record stands in one of two orders in which near records follow each other."""
         if number not in self._places:
             chance = np.array([number + 1], np.uint64)
-            order = halved(self.cells[0], self.strata, 2, LUCK * number, chance, self.room(2))[1]
+            order = halve_table(self.cells[0], self.strata, 2, LUCK * number, chance, self.room(2))[1]
             self._places[number] = np.argsort(order)
         return self._places[number]
 
@@ -236,7 +236,7 @@ class CompositeSpace:
             return np.zeros(groups)
         ways = dict(zip(self.names, self.profiles[profile], strict=True))
         masked = at_source_precision(published_by_column(self.table, ways, labels), self.table)
-        mended = repaired(masked, self.table, self.rules)
+        mended = repair(masked, self.table, self.rules)
         if mended is masked:
             return np.zeros(groups)
         more = np.zeros(len(self.table))
@@ -249,10 +249,10 @@ class CompositeSpace:
 
     def halved(self, profile: int, k: int) -> Labels:
         """Groups of k to 2k − 1 records, found by halving the records again and again by the costliest column."""
-        return completed(self.halving(profile, k))
+        return complete(self.halving(profile, k))
 
     def halving(self, profile: int, k: int) -> Pieces[Labels]:
-        """`halved` in pieces."""
+        """`halve_table` in pieces."""
         [cells] = yield [lambda: self.cells[profile]]
         found = yield from halving(cells, self.strata, k, 0.0, np.ones(1, np.uint64), self.room(k))
         return found[0]
@@ -295,7 +295,7 @@ class CompositeSpace:
                 found.passed[0] += 1
         else:
             for _ in range(min(self._together, self.orders - passed)):
-                order = halved(self.cells[0], self.strata, 2, LUCK, found.chance, self.room(2))[1]
+                order = halve_table(self.cells[0], self.strata, 2, LUCK, found.chance, self.room(2))[1]
                 survey_order(self.cells[0], order, self.strata, BESIDE, found.near, found.apart)
                 found.passed[0] += 1
         return bool(found.passed[0] < ended)
@@ -322,15 +322,15 @@ Halved = tuple[Labels, NDArray[np.int64]]
 """Groups, and the records in their order."""
 
 
-def halved(cells: Cells, strata: Labels, k: int, luck: float, chance: NDArray[np.uint64], room: Room) -> Halved:
+def halve_table(cells: Cells, strata: Labels, k: int, luck: float, chance: NDArray[np.uint64], room: Room) -> Halved:
     """Groups by halving, and the records in the order of the groups."""
-    return completed(halving(cells, strata, k, luck, chance, room))
+    return complete(halving(cells, strata, k, luck, chance, room))
 
 
 def halving(
     cells: Cells, strata: Labels, k: int, luck: float, chance: NDArray[np.uint64], room: Room
 ) -> Pieces[Halved]:
-    """`halved` in pieces."""
+    """`halve_table` in pieces."""
     n = len(strata)
     order = np.argsort(strata, kind="stable").astype(np.int64)
     bounds = np.cumsum(np.bincount(strata))[::-1]

@@ -450,13 +450,13 @@ class Evaluator:
         """A batch through the engine; the same scores as one by one, and all work counted here."""
         if engine.here:  # threads would share the arena
             return [self(child.genome) for child in children]
-        found = engine.map(_counted, [child.genome for child in children], self)
+        found = engine.map(_count_scores, [child.genome for child in children], self)
         for _, work in found:
             self.counts.add(work)
         return [scores for scores, _ in found]
 
 
-def _counted(evaluator: Evaluator, genome: Genome) -> tuple[Scores, tuple[int, int, int]]:
+def _count_scores(evaluator: Evaluator, genome: Genome) -> tuple[Scores, tuple[int, int, int]]:
     counts = evaluator.counts
     before = (counts.evaluations, counts.groups_asked, counts.group_evaluations)
     scores = evaluator(genome)

@@ -85,7 +85,7 @@ def number_obstacle(table: Table, names: Sequence[str], missing: str) -> str:
     values = table.numbers(tuple(name for name in names if name not in words))[table.kept]
     if words:
         return (
-            f"{_named(words, 'does', 'do')} not hold numbers and this recipe averages; take only numeric columns into "
+            f"{_cite(words, 'does', 'do')} not hold numbers and this recipe averages; take only numeric columns into "
             f'the grouping, or set recipe = "mixed"'
         )
     if len(names) < 2:
@@ -94,13 +94,13 @@ def number_obstacle(table: Table, names: Sequence[str], missing: str) -> str:
     gaps = [name for name, column in zip(names, values.T, strict=True) if np.isnan(column).any()]
     if gaps and missing == "refuse":
         return (
-            f"{_named(gaps, 'has', 'have')} missing values and distances need numbers; drop those records, give "
+            f"{_cite(gaps, 'has', 'have')} missing values and distances need numbers; drop those records, give "
             f'the column another role, or set missing = "keep"'
         )
     unusable = np.atleast_1d(np.isinf(values).any(axis=0) | np.isnan(values).all(axis=0))
     if unusable.any():
         broken = [name for name, bad in zip(names, unusable, strict=True) if bad]
-        return f"{_named(broken, 'holds', 'hold')} infinite values or nothing at all; mend the column or leave it out"
+        return f"{_cite(broken, 'holds', 'hold')} infinite values or nothing at all; mend the column or leave it out"
     return ""
 
 
@@ -123,7 +123,7 @@ def _too_few(names: Sequence[str], none: str, other: str) -> str:
     )
 
 
-def _named(names: list[str], one: str, several: str) -> str:
+def _cite(names: list[str], one: str, several: str) -> str:
     """'column 'a' has', or 'columns 'a', 'b' have'."""
     return f"column{'s' if len(names) > 1 else ''} {listing(map(repr, names))} {several if len(names) > 1 else one}"
 
@@ -463,7 +463,7 @@ class GroupingSearch(Search):
             (operators.ElementMove(), self.element_moves),
         ]
         if candidates.largest_k > candidates.k:
-            resize = operators.resizing(candidates.k, candidates.largest_k, candidates.rungs)
+            resize = operators.resize_operator(candidates.k, candidates.largest_k, candidates.rungs)
             listed.append((resize, self.resizes))
         applications = [Application(self._carried(operator), times) for operator, times in listed if times]
         if self.climbs:

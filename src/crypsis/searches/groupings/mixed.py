@@ -37,7 +37,7 @@ from crypsis.searches.composites.annealing import (
     CompositeLineage,
     CompositeLineages,
     Seat,
-    mended,
+    meet_demands,
     run_cells,
 )
 from crypsis.searches.composites.space import CompositeSpace, Labels, Profile, Treatments
@@ -161,7 +161,7 @@ class OnceChain(Chain):
 def legal(space: CompositeSpace, points: NDArray[np.float64], labels: Labels, k: int) -> Labels:
     """Clusters of points, cut so that none crosses a stratum and joined until each meets what is demanded."""
     found = labels if not space.strata.any() else within_strata(labels, space.strata, points, k)
-    return mended(space, 0, k, found)
+    return meet_demands(space, 0, k, found)
 
 
 # -- Which columns must share a group: those one intruder knows, those a rule ties, and those linked to each other.
@@ -212,7 +212,7 @@ def units(
     )
 
 
-def touching(table: Table, columns: Iterable[str], models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
+def models_touching(table: Table, columns: Iterable[str], models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
     """Models that look at one of some columns."""
     held = set(columns)
     return [model for model in models if held & set(model.known(table))]
@@ -224,7 +224,7 @@ def fixed_columns(table: Table, columns: Sequence[str], models: Sequence[Privacy
     columns  masked together
     models  what is demanded
     """
-    known = {name for model in touching(table, columns, models) for name in model.known(table)}
+    known = {name for model in models_touching(table, columns, models) for name in model.known(table)}
     return [name for name in table.names if name in known and name not in columns]
 
 
@@ -360,7 +360,7 @@ class Parts:
         """The records by the columns of one group."""
         if group not in self._spaces:
             columns = tuple(self.names[place] for place in group)
-            asked = touching(self.table, columns, self.models)
+            asked = models_touching(self.table, columns, self.models)
             known = [name for name in self.table.names if any(name in model.known(self.table) for model in asked)]
             self._spaces[group] = CompositeSpace(
                 table=self.table,

@@ -16,7 +16,7 @@ from crypsis.encodings.encoding import Genome
 from crypsis.encodings.grouping import Groups, group_count
 from crypsis.errors import SearchError
 from crypsis.evolution import Operator
-from crypsis.evolution.selection import drawn
+from crypsis.evolution.selection import draw_positions
 from crypsis.kernels.groupings import inject, renumber, settle
 
 CARRIED = 2
@@ -37,7 +37,7 @@ class Crossover(Operator):
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         first, second = parents
-        sites = [sorted(drawn(group_count(parent) + 1, 2, rng)) for parent in parents]
+        sites = [sorted(draw_positions(group_count(parent) + 1, 2, rng)) for parent in parents]
         return [inject(first, second, *sites[0]), inject(second, first, *sites[1])]
 
 
@@ -100,7 +100,7 @@ class ElementSwap(Mutation):
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         child = parents[0].copy()
         if len(child) > 2:
-            first, second = drawn(len(child) - 1, 2, rng)
+            first, second = draw_positions(len(child) - 1, 2, rng)
             child[first], child[second] = child[second], child[first]
         return [child]
 
@@ -153,7 +153,7 @@ class Rung(Mutation):
         return [child]
 
 
-def resizing(smallest: int, largest: int, rungs: tuple[int, ...]) -> Mutation:
+def resize_operator(smallest: int, largest: int, rungs: tuple[int, ...]) -> Mutation:
     """The operator that changes k: between rungs where there are any, else freely within its bounds."""
     return Rung(rungs) if rungs else Resize(smallest, largest)
 
@@ -181,11 +181,11 @@ class Climb(Mutation):
     def _neighbour(parent: Genome, rng: Generator) -> Genome:
         child = parent
         for _ in range(min(int(rng.geometric(0.6)), 6)):
-            child = _stepped(child, rng)
+            child = _step(child, rng)
         return child
 
 
-def _stepped(parent: Genome, rng: Generator) -> Genome:
+def _step(parent: Genome, rng: Generator) -> Genome:
     child, groups, kind = parent.copy(), group_count(parent), rng.random()
     labels = child[:-1]
     if groups > 1 and kind < 0.04:

@@ -18,15 +18,15 @@ from crypsis.kernels.compile import is_compiled
 from crypsis.kernels.ledger import Listed
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, Leaves, NodeDemand, NodeReadings, TailNodes
 from crypsis.kernels.rollup import Classes, read_one, roll_up, visit
-from crypsis.pieces import Pieces, completed
+from crypsis.pieces import Pieces, complete
 from crypsis.table.attribute import weights
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import Hierarchy, group_losses
 from crypsis.table.lattice import Lattice, Levels
 from crypsis.table.lazy import Counts, count_distinct
-from crypsis.table.lookalikes import merged
-from crypsis.table.suppression import Rule, allowed, rule_code, share_for
+from crypsis.table.lookalikes import merge_lookalikes
+from crypsis.table.suppression import Rule, allowed_records, rule_code, share_for
 from crypsis.table.table import Table
 from crypsis.text import node_text
 
@@ -62,7 +62,7 @@ class LatticeContext:
 
     def readings(self, rule: int, allowance: int, k: int = 1, l: int = 0, prune: int = 0) -> NodeReadings:  # noqa: E741
         """Judge every node; a pruned one has −1 classes."""
-        return completed(self.judging(rule, allowance, k, l, prune))
+        return complete(self.judging(rule, allowance, k, l, prune))
 
     def judging(
         self,
@@ -149,7 +149,7 @@ def prepare(
     too large to be enumerated.
     """
     if isinstance(table, Table) and confidential and confidential not in lattice.names:
-        table = merged(table, [confidential])
+        table = merge_lookalikes(table, [confidential])
     extra = [name for name in dict.fromkeys((confidential, label)) if name and name not in lattice.names]
     counts = table if isinstance(table, Counts) else count_distinct(table, [*lattice.names, *extra])
     columns = [counts.codes[:, counts.place(name)] for name in lattice.names]
@@ -192,11 +192,11 @@ def prepare(
     )
     by_tuple, by_cell = (classes.size.sum(axis=axis, dtype=np.int64) for axis in (0, 1))
     lists = [
-        _listed(counts, confidential if confidential in listed else None, inverse, known=True),
-        _listed(counts, label if label in listed else None, inverse),
+        _list_values(counts, confidential if confidential in listed else None, inverse, known=True),
+        _list_values(counts, label if label in listed else None, inverse),
     ]
     if label == confidential and label and counts.codes[:, counts.place(label)].min(initial=0) >= 0:
-        lists[1] = _listed(counts, None, inverse)  # the same list
+        lists[1] = _list_values(counts, None, inverse)  # the same list
     places = lattice.places if lattice.size < 2**62 else (0,) * len(order)  # nodes beyond are never numbered
     leaves = _leaves(leaf, by_tuple, [trees[a] for a in head], [places[a] for a in head], lists)
     block = _tail([trees[a] for a in tail], [places[a] for a in tail], by_cell)
@@ -373,7 +373,7 @@ def _presence(counts: Counts, name: str | None, inverse: NDArray[np.int64], tupl
     return present
 
 
-def _listed(counts: Counts, name: str | None, inverse: NDArray[np.int64], *, known: bool = False) -> Listed:
+def _list_values(counts: Counts, name: str | None, inverse: NDArray[np.int64], *, known: bool = False) -> Listed:
     """The values of a column in order, each with the tuples that hold it; `known`: a missing value is none."""
     if name is None:
         return Listed(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))
@@ -460,7 +460,7 @@ def evaluate_lattice(
     if rule == "by-size" and l is not None:
         raise PlanError("rule 'by-size' suppresses by class size alone; to demand l use rule 'failing-class'")
     context = prepare(table, lattice, confidential, label or confidential, value_spread)
-    allowance = allowed(suppression, context.total)
+    allowance = allowed_records(suppression, context.total)
     code = rule_code(rule, demanded=k is not None or l is not None)
     read = context.readings(code, allowance, k or 1, l or 0, prune)
     frame = _frame(context, read, confidential, label or confidential, value_spread)
@@ -542,7 +542,7 @@ def optimum(
     )
     lattice = _lattice(table, columns)
     total = table.total if isinstance(table, Counts) else int(table.kept.sum())
-    allowance = allowed(suppression, total)
+    allowance = allowed_records(suppression, total)
     feasible = frame.filter(pl.col("feasible"))
     if feasible.is_empty():
         counted = (confidential or _first_confidential(table)) if l else None

@@ -48,7 +48,7 @@ from crypsis.searches.lattices.operators import (
 )
 from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
 from crypsis.table.lattice import Lattice
-from crypsis.table.suppression import allowed, checked_share, rule_code
+from crypsis.table.suppression import allowed_records, checked_share, rule_code
 from crypsis.table.table import Table
 
 SECONDS = 3e-9
@@ -196,7 +196,7 @@ class LatticeSearch(Search):
             )
         if (self.k or self.l) and table.kept.any():
             context = prepare(table, lattice, self._confidential(table) if self.l else None, None, False)
-            beyond = out_of_reach(context, allowed(self.suppression, context.total), max(self.k, 1), self.l)
+            beyond = out_of_reach(context, allowed_records(self.suppression, context.total), max(self.k, 1), self.l)
             if beyond:
                 return beyond
         if self.boxes and len(self.boxes) != len(self.indices):
@@ -247,7 +247,7 @@ class LatticeSearch(Search):
         counted = self._confidential(table) if {"l", "s_l"} & set(self._counted) else None
         label = self._label(table) if "cm" in self._counted else None
         context = prepare(table, lattice, counted, label, "s_l" in self._counted, self.node_loss)
-        allowance = allowed(self.suppression, context.total)
+        allowance = allowed_records(self.suppression, context.total)
         exact = self.judges_all(lattice.size, SECONDS * len(context.classes.row) * len(context.classes.size))
         if self.k or self.l:
             return self._demanded(encoding, DemandScores(context, allowance, max(self.k, 1), self.l), exact, rng)

@@ -22,7 +22,7 @@ from crypsis.masking.generalisation import Generalisation
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import BoundMeasure
-from crypsis.measures.objective import beyond, excess
+from crypsis.measures.objective import excess, infeasible_scores
 from crypsis.privacy.demands import ClassDemands
 from crypsis.privacy.model import PrivacyModel
 from crypsis.searches.lattices.evaluation import NodeLoss, cell_costs, out_of_reach, prepare
@@ -40,7 +40,7 @@ from crypsis.searches.search import DecodedScores
 from crypsis.table.attribute import weights
 from crypsis.table.equivalence_classes import classes_of, equivalence_classes
 from crypsis.table.lattice import Lattice, Levels
-from crypsis.table.suppression import allowed
+from crypsis.table.suppression import allowed_records
 from crypsis.table.table import Table
 from crypsis.text import node_text
 
@@ -236,7 +236,7 @@ class RolledScores:
         for suppressed, lost, _, classes in found.tolist():
             if suppressed > self.contents.allowance or not classes:
                 share = 1.0 if np.isinf(suppressed) or not classes else suppressed / records
-                made.append(beyond(excess(100.0 * share, 100.0 * self.contents.allowance / records)))
+                made.append(infeasible_scores(excess(100.0 * share, 100.0 * self.contents.allowance / records)))
             else:
                 made.append((100.0 * lost / (records * columns), 100.0 * classes / max(records - suppressed, 1)))
         return made
@@ -253,7 +253,7 @@ class NodeScores(DecodedScores):
     def read(self, masked: Table) -> Scores:
         left, records = int(masked.kept.sum()), int(self.encoding.table.kept.sum())
         if records - left > self.allowance or not left:
-            return beyond(excess(100.0 * (records - left) / records, 100.0 * self.allowance / records))
+            return infeasible_scores(excess(100.0 * (records - left) / records, 100.0 * self.allowance / records))
         return self.loss.read(masked), 100.0 * classes_of(masked, self.encoding.lattice.names).count / left
 
 
@@ -263,7 +263,7 @@ def modelled_problem(search: LatticeSearch, encoding: LevelEncoding, demands: Cl
     demands  of all models, over the columns of the lattice
     """
     table, lattice = encoding.table, encoding.lattice
-    allowance = allowed(search.suppression, int(table.kept.sum()))
+    allowance = allowed_records(search.suppression, int(table.kept.sum()))
     contents = NodeContents(table, lattice, demands, allowance, search.node_loss)
     by_classes = not demands.rest and all(set(m.known(table)) == set(lattice.names) for m in demands.judged)
     counts = len(contents.lowest.records) * max(demands.arrays.overall.shape[1], 1)
@@ -306,7 +306,7 @@ def _holds(encoding: LevelEncoding, number: int) -> bool:
     """Whether the decoded node suppresses no more than is allowed; the models hold on what is left."""
     masked = encoding.decode(np.array(encoding.lattice.levels(number), dtype=np.int16))
     records, left = int(encoding.table.kept.sum()), int(masked.kept.sum())
-    return left > 0 and records - left <= allowed(encoding.method.suppression, records)
+    return left > 0 and records - left <= allowed_records(encoding.method.suppression, records)
 
 
 def closest_node(contents: NodeContents) -> int:
@@ -435,7 +435,7 @@ def least_loss(
     """
     lattice = Lattice.of(table, columns)
     records = int(table.kept.sum())
-    allowance = allowed(suppression, records)
+    allowance = allowed_records(suppression, records)
     encoding = LevelEncoding(table, lattice, Generalisation(columns=lattice.names, suppression=1.0, k=max(k, 1)))
     wavering = [type(model).__name__ for model in models if not model.monotone_in_generalisation]
     if wavering:

@@ -85,7 +85,7 @@ def pose(
         Chance of the first population.
     """
     encoding = constraints.encoding
-    measured = own_measures(encoding) if objective is None else tallied(objective, encoding)
+    measured = own_measures(encoding) if objective is None else tallied_measures(objective, encoding)
     trials: Trials
     if measured is not None:
         trials = Ledgers(pairing, measured, constraints, len(first) + 2, settings.neutral)
@@ -112,7 +112,7 @@ def own_measures(encoding: MaskedFileEncoding) -> Seven:
     return Seven.of(*(measure for measure in chosen if not measure.obstacle(encoding.table)))
 
 
-def tallied(objective: Objective, encoding: MaskedFileEncoding) -> Seven | None:
+def tallied_measures(objective: Objective, encoding: MaskedFileEncoding) -> Seven | None:
     """The objective's measures, if tallies follow each of them over exactly the columns that change; else None."""
     readers = [*objective.losses, *objective.risks]
     chosen = [reader.measure for reader in readers]
@@ -262,10 +262,10 @@ def build_population(table: Table, made_by: Sequence[MaskingMethod], rng: Genera
     if not made_by:
         raise PlanError("no masking method is given; name at least one, e.g. PaperFamilies().methods(table, columns)")
     files = tuple(method.mask(table, rng) for method in made_by)
-    return MaskedFiles(tuple(described(method) for method in made_by), files)
+    return MaskedFiles(tuple(describe_method(method) for method in made_by), files)
 
 
-def described(method: MaskingMethod) -> str:
+def describe_method(method: MaskingMethod) -> str:
     """A method and the settings that are not its defaults.
 
     method  a registered method
@@ -273,7 +273,7 @@ def described(method: MaskingMethod) -> str:
     Examples
     --------
     >>> from crypsis.masking import Microaggregation
-    >>> described(Microaggregation(k=5, numbers="mode"))
+    >>> describe_method(Microaggregation(k=5, numbers="mode"))
     'microaggregation k=5 numbers=mode'
     """
     changed = method.model_dump(exclude_defaults=True, exclude={"columns"})

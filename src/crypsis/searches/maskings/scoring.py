@@ -17,7 +17,7 @@ from crypsis.kernels.mutations import aim, preferred
 from crypsis.measures.categorical_ledger import Seven, Stack
 from crypsis.measures.categories import Pairing
 from crypsis.searches.maskings.constraints import Constraints
-from crypsis.searches.maskings.strategy import Codes, Floats, Ints, Offspring, Parent, Proposal, rejected
+from crypsis.searches.maskings.strategy import Codes, Floats, Ints, Offspring, Parent, Proposal, rejected_child
 
 PER_AMENDMENT, PER_KEY, PER_ROW = 150.0, 50.0, 90.0
 """Nanoseconds, roughly: an amendment per original tuple; a full count per margin of a tuple and per record."""
@@ -121,7 +121,7 @@ class Ledgers:
             loss, risk = self.trial.pairs[slot].tolist()
             return Offspring(codes, (loss, risk), True, tried, self._replaced(parent, codes, slot))
         self._slots[parent.key] = slot
-        return rejected(parent, changes, last, (loss, risk), tried, self._constraints)
+        return rejected_child(parent, changes, last, (loss, risk), tried, self._constraints)
 
     def _attempts(self, slot: int, changes: Ints) -> tuple[int, int, int, float, float]:
         """As the kernel's; where models must hold, change by change, each judged when it would be kept."""
@@ -238,4 +238,4 @@ def _read_in_full(shared: tuple[Evaluate, Constraints, bool], proposal: Proposal
         codes[row, column] = old
     if kept:
         return Offspring(codes, tuple(pair.tolist()), True, tried, masked_file_key(codes))
-    return rejected(parent, changes, last, (loss, risk), tried, constraints)
+    return rejected_child(parent, changes, last, (loss, risk), tried, constraints)

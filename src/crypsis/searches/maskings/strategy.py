@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from crypsis.engines import Engine
 from crypsis.errors import SearchError
 from crypsis.evolution.problem import SELECTION, Child, Problem, Scores, Streams
-from crypsis.evolution.selection import FitnessFunction, WeightedMean, Worst, couple, leaders, roulette, turned
+from crypsis.evolution.selection import (
+    FitnessFunction,
+    WeightedMean,
+    Worst,
+    couple,
+    leaders,
+    roulette,
+    roulette_weights,
+)
 from crypsis.evolution.state import State
 from crypsis.evolution.strategies import conclude_generation, empty_state, succeed, with_first
 from crypsis.kernels.mutations import fitness
@@ -79,7 +87,7 @@ class Trials(Protocol):
         """One child for each proposal; None where nothing could be tried."""
 
 
-def rejected(
+def rejected_child(
     parent: Parent, changes: Ints, last: int, scores: Scores, tried: int, constraints: Constraints
 ) -> Offspring | None:
     """The child with the last change tried, for the front to see; None if there is none or it breaks a model."""
@@ -394,7 +402,7 @@ class MaskingStrategy:
             else:
                 one, two = (parents[seat] for seat in seats)
                 span = self._span(one.codes.size, streams[CROSSOVER])
-                proposals += [Proposal(a, codes=crossed(a.codes, b.codes, span)) for a, b in ((one, two), (two, one))]
+                proposals += [Proposal(a, codes=cross(a.codes, b.codes, span)) for a, b in ((one, two), (two, one))]
             makers += [seats] if len(seats) == 1 else [seats, seats[::-1]]
         return proposals, makers
 
@@ -422,7 +430,7 @@ class MaskingStrategy:
             return np.ones(len(fitness))
         if self.settings.selection == "inverse":
             return np.asarray(1.0 / np.maximum(fitness, 1e-9))
-        return fitness.copy() if self.settings.selection == "printed" else turned(fitness)
+        return fitness.copy() if self.settings.selection == "printed" else roulette_weights(fitness)
 
     # -- how --
 
@@ -463,7 +471,7 @@ class MaskingStrategy:
         )
 
 
-def crossed(codes: Codes, mate: Codes, span: slice) -> Codes:
+def cross(codes: Codes, mate: Codes, span: slice) -> Codes:
     """A file with the mate's cells in a stretch of the flattened file."""
     child = np.ascontiguousarray(codes).copy()
     child.reshape(-1)[span] = mate.reshape(-1)[span]

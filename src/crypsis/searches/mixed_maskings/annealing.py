@@ -21,14 +21,14 @@ from crypsis.evolution import Engine, Genome, Problem, State
 from crypsis.evolution.problem import Child, Streams
 from crypsis.kernels.exchanges import REPLACE, ExchangePace, ExchangeSurroundings, excess, loss, walk_exchanges
 from crypsis.searches.chains import WalkingLineage, WalkingStrategy, first_chance, packed, seated, unpacked, walked
-from crypsis.searches.mixed_maskings.space import ExchangeSpace, LoadedBlock, broken
+from crypsis.searches.mixed_maskings.space import ExchangeSpace, LoadedBlock, find_broken
 
 Donors = NDArray[np.int32]
 ENOUGH = 2.0
 """A cycle that would exchange this many times the stretch is left out."""
 
 
-def crossed(one: Donors, other: Donors, codes: NDArray[np.int32], share: float, rng: Generator) -> Donors:
+def cross_exchanges(one: Donors, other: Donors, codes: NDArray[np.int32], share: float, rng: Generator) -> Donors:
     """A file with the values of another one in a stretch of the records and the cycles it belongs to.
 
     one, other  int32[n, u]: whose values records publish
@@ -147,8 +147,8 @@ class ExchangeLineages(WalkingStrategy[ExchangeLineage]):
         lineage = lineages[seat]
         if self._crosses(lineage, lineages):
             other = lineages[seat - 1 if seat else 1].best
-            child = crossed(lineage.best, other, self.space.codes, CROSSED, streams["cross"])
-            lineage = lineage if broken(self.space.rules, child).any() else replace(lineage, walk=child)
+            child = cross_exchanges(lineage.best, other, self.space.codes, CROSSED, streams["cross"])
+            lineage = lineage if find_broken(self.space.rules, child).any() else replace(lineage, walk=child)
         lineages[seat] = engine.map(walked, [(seat, lineage)], self)[0]
         worked = replace(state, memory=packed(lineages), rng=streams.snapshot())
         if not lineages[seat].due[0]:

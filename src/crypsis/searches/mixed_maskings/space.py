@@ -88,7 +88,7 @@ def rule_tables(table: Table, units: Sequence[Columns], rules: Sequence[EditRule
     )
 
 
-def broken(rules: ExchangeRules, donors: NDArray[np.int32]) -> NDArray[np.bool_]:
+def find_broken(rules: ExchangeRules, donors: NDArray[np.int32]) -> NDArray[np.bool_]:
     """bool[n]: records that break a rule which they kept as collected.
 
     donors  int32[n, u]: whose values records publish

@@ -28,20 +28,20 @@ from crypsis.evolution.strategies import compete, conclude_generation, empty_sta
 from crypsis.kernels.annealing import sse
 from crypsis.kernels.arrays import Floats, Int32s
 from crypsis.kernels.compile import seconds_compiling
-from crypsis.masking.partitioning import Partitioner, checked, trivial
+from crypsis.masking.partitioning import Partitioner, check_points, trivial
 from crypsis.masking.representatives import Representatives
-from crypsis.pieces import Pieces, completed
+from crypsis.pieces import Pieces, complete
 from crypsis.searches.partitions.space import (
     START_AT_ONCE,
     Blocking,
     PartitionSpace,
-    bounded,
+    bound_sizes,
     comparisons,
     first_partition,
 )
 
 
-def styled(candidate: Genome, styles: Iterable[int]) -> list[Genome]:
+def restyle(candidate: Genome, styles: Iterable[int]) -> list[Genome]:
     """The partition of a candidate, published in other ways."""
     found = []
     for style in styles:
@@ -58,11 +58,11 @@ class Styles:
 
     def express(self, candidate: Genome) -> Genome:
         """The genome of a candidate."""
-        return styled(candidate, [self.chosen[int(candidate[-TAIL])].code])[0]
+        return restyle(candidate, [self.chosen[int(candidate[-TAIL])].code])[0]
 
     def variants(self, candidate: Genome) -> list[Genome]:
         """The same partition in every other way."""
-        return styled(candidate, [place for place in range(len(self.chosen)) if place != int(candidate[-TAIL])])
+        return restyle(candidate, [place for place in range(len(self.chosen)) if place != int(candidate[-TAIL])])
 
 
 # -- The strategy of every search over partitions: one lineage for each k, each made tighter quantum by quantum.
@@ -242,7 +242,7 @@ class Lineages:
             labels, done = memory[LABELS].copy(), int(memory[BLOCK])
             if done < blocking.blocks:
                 blocks = blocking.piece(done)
-                for block, groups in zip(blocks, engine.map(_grouped, blocks, blocking), strict=True):
+                for block, groups in zip(blocks, engine.map(_group, blocks, blocking), strict=True):
                     blocking.fill(labels, block, groups)
                 return replace(state, memory={**memory, LABELS: labels, BLOCK: np.array(blocks[-1] + 1)}, whole=False)
             new = [self.space.kept(("begun", k, seed), lambda: self._begun(k, seed, blocking.whole(labels)))]
@@ -258,7 +258,7 @@ class Lineages:
 
     def _begun(self, k: int, seed: int, first: Labels) -> Lineage:
         """A lineage that begins with groups of which none is too large."""
-        return self.refinement.begin(self.space, k, seed, bounded(self.space, first, k))
+        return self.refinement.begin(self.space, k, seed, bound_sizes(self.space, first, k))
 
     def _at_once(self, k: int) -> bool:
         """Whether a lineage begins at once: there is no choice, the first partition is quick, or the refinement's."""
@@ -281,7 +281,7 @@ class Lineages:
         for seat, some in tasks.items():
             after = self.refinement.absorb(self.space, lineages[seat], [next(found) for _ in some])
             if not np.array_equal(after.labels, lineages[seat].labels):
-                for genome in styled(after.genome, range(self.styles)):
+                for genome in restyle(after.genome, range(self.styles)):
                     children.append(Child(genome, self.refinement.name, (seat,), problem.key(genome)))
             lineages[seat] = after
         worked = replace(state, memory=_packed(lineages))
@@ -309,7 +309,7 @@ def _begin(strategy: Lineages, begun: tuple[int, int]) -> Lineage:
     return Lineage(k, only) if only is not None else strategy.refinement.begin(space, k, seed)
 
 
-def _grouped(blocking: Blocking, block: int) -> Labels:
+def _group(blocking: Blocking, block: int) -> Labels:
     return blocking.grouped(block)
 
 
@@ -358,7 +358,7 @@ class QuickScores:
     space: PartitionSpace
 
     def __call__(self, genome: Genome) -> Scores:
-        return completed(self.scoring(genome))
+        return complete(self.scoring(genome))
 
     def scoring(self, genome: Genome) -> Pieces[Scores]:
         """The same in pieces."""
@@ -430,7 +430,7 @@ class EvolvingPartitioner(Partitioner):
     def problem(self, points: Floats, k: int, rng: Generator, refinement: Refinement | None = None) -> Problem:
         """What the loop needs to group scaled points by their SSE; a refinement in place of the settings' own."""
         self.check(k)
-        space = PartitionSpace(checked(points, k), (k,))
+        space = PartitionSpace(check_points(points, k), (k,))
         lineages = Lineages(space, refinement or self.refinement_of(len(space)))
         return partition_problem(lineages, SquaredErrors(space), ("SSE",), rng, {})
 
@@ -452,9 +452,9 @@ class EvolvingPartitioner(Partitioner):
         refinement  in place of the settings' own
         returns  its ``best`` holds the labels and k, its ``best_scores`` the SSE
         """
-        began, settings = charged(), self.limited() if budget is None else self
+        began, settings = charged_time(), self.limited() if budget is None else self
         problem = settings.problem(points, k, rng, refinement)
-        return evolve(problem, rng, budget or settings.budget(), engine, clock=charged, began=began)
+        return evolve(problem, rng, budget or settings.budget(), engine, clock=charged_time, began=began)
 
     def partition(self, points: Floats, k: int, rng: Generator) -> Int32s:
         return compact(last(self.search(points, k, rng)).best)
@@ -470,6 +470,6 @@ def last(states: Iterator[State]) -> State:
     return state
 
 
-def charged() -> float:
+def charged_time() -> float:
     """The time, without what was spent compiling kernels."""
     return time.monotonic() - seconds_compiling()

@@ -23,7 +23,7 @@ from crypsis.evolution import Engine, State
 from crypsis.kernels import genetic
 from crypsis.kernels.annealing import sse
 from crypsis.kernels.arrays import Floats, Int32s
-from crypsis.masking.partitioning import checked, partitioners, trivial
+from crypsis.masking.partitioning import check_points, partitioners, trivial
 from crypsis.searches.exhaustive import optimal_partition
 from crypsis.searches.partitions.chains import EvolvingPartitioner, Labels, Lineage, Memory, Refinement, last
 from crypsis.searches.partitions.space import PartitionSpace
@@ -35,7 +35,7 @@ EXACT_GENES = 50
 NOTHING = np.empty(0, dtype=np.int32)
 
 
-def renumbered(labels: NDArray[Any]) -> NDArray[np.int32]:
+def renumber(labels: NDArray[Any]) -> NDArray[np.int32]:
     """The same groups with labels 0, 1, … in order of first appearance."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     order = np.empty(len(first), dtype=np.int32)
@@ -98,7 +98,7 @@ class MacrogroupEvolution(Refinement):
                 continue
             piece = self._piece(memory, number, rows, k, 0)
             brood, best = genetic.Brood(piece.genes, piece.sse), genetic.Best(*piece.best)
-            genetic.found(part, k, NOTHING if start is None else renumbered(start[rows]), brood, best)
+            genetic.found(part, k, NOTHING if start is None else renumber(start[rows]), brood, best)
             _write(memory, piece)
         return Lineage(k, _labels(memory), memory)
 
@@ -169,7 +169,7 @@ def _members(macro: NDArray[np.int32]) -> list[NDArray[np.int64]]:
 
 def _labels(memory: Memory) -> NDArray[np.int32]:
     """The best chromosomes put together."""
-    return renumbered(memory["macro"].astype(np.int64) * len(memory["macro"]) + memory["letters"])
+    return renumber(memory["macro"].astype(np.int64) * len(memory["macro"]) + memory["letters"])
 
 
 # -- The genetic microaggregation of Solanas, Martínez-Ballesté, Mateo-Sanz and Domingo-Ferrer (2006).
@@ -243,11 +243,11 @@ class GeneticPartitioner(EvolvingPartitioner):
             it would have returned
         """
         states = self.search(points, k, rng, engine=engine, refinement=MacrogroupEvolution(self, least))
-        return self._result(checked(points, k), last(states))
+        return self._result(check_points(points, k), last(states))
 
     @staticmethod
     def _result(points: Floats, state: State) -> GeneticResult:
-        labels = renumbered(compact(state.best))
+        labels = renumber(compact(state.best))
         loss, parts = sse(points, labels), state.memory.get("0/epochs")
         if parts is None:
             return GeneticResult(labels, loss, loss, 1, 0)

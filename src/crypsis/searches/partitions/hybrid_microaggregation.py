@@ -18,7 +18,7 @@ from crypsis.errors import PlanError, listing
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
 from crypsis.masking.partitioning import Partitioner, partitioners
 from crypsis.searches.exhaustive import MOST_RECORDS
-from crypsis.searches.partitions.ga_microaggregation import GeneticPartitioner, renumbered
+from crypsis.searches.partitions.ga_microaggregation import GeneticPartitioner, renumber
 from crypsis.searches.partitions.space import BLOCK, comparisons
 
 GROUPS = 9
@@ -29,14 +29,14 @@ AT_MOST = 3_000_000_000
 
 def within_bounds(points: NDArray[np.float64], labels: NDArray[np.int32], k: int) -> NDArray[np.int32]:
     """The partition with every group of 2k or more split by MDAV, which never raises the SSE."""
-    labels = renumbered(labels)
+    labels = renumber(labels)
     sizes = np.bincount(labels)
     used = len(sizes)
     for group in np.flatnonzero(sizes >= 2 * k):
         rows = np.flatnonzero(labels == group)
         labels[rows] = used + mdav(np.ascontiguousarray(points[rows]), k, GENERIC, EUCLIDEAN)
         used = int(labels.max()) + 1
-    return renumbered(labels)
+    return renumber(labels)
 
 
 def group_means(points: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -120,7 +120,7 @@ class OneStep(Hybrid):
         if len(points) < size:
             macrolabels = np.zeros(len(points), dtype=np.int32)
         else:
-            macrolabels = renumbered(heuristic.partition(points, size, rng))
+            macrolabels = renumber(heuristic.partition(points, size, rng))
         if not self.seeded:
             return macrolabels, None
         start = np.empty(len(points), dtype=np.int32)
@@ -163,4 +163,4 @@ class TwoStep(Hybrid):
         means = group_means(points, start)
         if len(means) < size // k:
             return np.zeros(len(points), dtype=np.int32), start
-        return renumbered(heuristic.partition(means, size // k, rng))[start], start
+        return renumber(heuristic.partition(means, size // k, rng))[start], start

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.annealing import sse
 from crypsis.kernels.optimal_partitions import Offers, price
-from crypsis.masking.partitioning import checked
+from crypsis.masking.partitioning import check_points
 from crypsis.searches.exhaustive import optimal_partition
 from crypsis.searches.partitions.recombination import group_costs
 from crypsis.searches.partitions.space import nearest
@@ -77,7 +77,7 @@ def column_generation_bound(
 
         SSE ≥ Σᵢ λᵢ + min(0, leastᵢ / k, fᵢ − λᵢ)
     """
-    points = checked(points, k)
+    points = check_points(points, k)
     n = len(points)
     known = float(group_costs(points, start).sum())
     if k == 1 or n < 2 * k or known == 0.0:
@@ -103,7 +103,7 @@ def column_generation_bound(
             bound = float((asked + np.minimum(np.minimum(offers.least / k, floor - asked), 0.0)).sum())
             if bound > best:
                 best, steady = bound, asked
-        added = _added(groups, offers)
+        added = _add_columns(groups, offers)
         if (not added and not halfway) or value - best <= CLOSE * value:
             break
         halfway = added > 0
@@ -111,7 +111,7 @@ def column_generation_bound(
     return max(best - 1e-9 * n, 0.0) * known / n
 
 
-def _added(groups: Groups, offers: Offers) -> int:
+def _add_columns(groups: Groups, offers: Offers) -> int:
     """Take up the best group around every seed; how many of them were new."""
     return sum(
         groups.add(offers.members[seed, : offers.sizes[seed]].copy()) for seed in np.flatnonzero(offers.sizes).tolist()
@@ -180,7 +180,7 @@ def nearest_neighbour_bound(points: NDArray[np.float64], k: int) -> float:
     >>> round(nearest_neighbour_bound(np.array([[0.0], [1.0], [5.0], [6.0]]), 2), 6)
     1.0
     """
-    points = checked(points, k)
+    points = check_points(points, k)
     if k == 1:
         return 0.0
     squares, _ = nearest(points, k - 1)

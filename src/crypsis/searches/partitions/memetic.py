@@ -81,7 +81,7 @@ class ContentRefinement(Refinement):
         near = np.empty(k, dtype=np.int64)
         walk_contents(groups, space.points, context.neighbours, settings, self.demands.arrays, room, chance, near)
         merge_short(groups, space.points, ASKED, self.demands.arrays, room, np.empty(len(labels)))
-        return _compacted(groups.label), int(rng.integers(2**62))
+        return _compact(groups.label), int(rng.integers(2**62))
 
     def absorb(self, space: PartitionSpace, lineage: Lineage, results: Sequence[Walked]) -> Lineage:
         ((labels, seed),) = results
@@ -104,7 +104,7 @@ class ContentRefinement(Refinement):
         groups = self._loaded(space, labels)
         room, cost = self.demands.room(), np.empty(len(labels))
         merge_short(groups, space.points, ASKED, self.demands.arrays, room, cost)
-        return _compacted(groups.label)
+        return _compact(groups.label)
 
     def _by_slices(self, space: PartitionSpace, k: int) -> Labels | None:
         """t-closeness first: every group takes one record from each of k′ slices of the ordered confidential values."""
@@ -116,10 +116,10 @@ class ContentRefinement(Refinement):
         codes, t = arrays.code[arrays.column[d]], float(arrays.bound[d, 0])
         n = len(codes)
         slices = max(k, int(np.ceil(n / (2 * (n - 1) * t + 1)))) if n > 1 else n
-        return None if n < 2 * slices else sliced(space.points, np.argsort(codes, kind="stable"), slices)
+        return None if n < 2 * slices else slice_groups(space.points, np.argsort(codes, kind="stable"), slices)
 
 
-def sliced(points: NDArray[np.float64], order: NDArray[np.int64], slices: int) -> Labels:
+def slice_groups(points: NDArray[np.float64], order: NDArray[np.int64], slices: int) -> Labels:
     """Groups of one record from each slice of an order: the farthest record left takes the nearest of every slice.
 
     Where the slices differ in length, those in the middle are longer, and the last groups take what is left of them.
@@ -146,7 +146,7 @@ def sliced(points: NDArray[np.float64], order: NDArray[np.int64], slices: int) -
     return labels
 
 
-def _compacted(labels: NDArray[np.int64]) -> Labels:
+def _compact(labels: NDArray[np.int64]) -> Labels:
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
 

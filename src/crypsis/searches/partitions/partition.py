@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from crypsis.errors import PlanError, TableError, listing
 from crypsis.kernels.annealing import sse
 from crypsis.masking.partitioning import partitioners
-from crypsis.searches.partitions.ga_microaggregation import renumbered
+from crypsis.searches.partitions.ga_microaggregation import renumber
 from crypsis.searches.partitions.lower_bound import best_bound
 from crypsis.table.precision import z_scores
 
@@ -142,7 +142,7 @@ def partition(
                 raise PlanError(f"partitioner {method!r} takes no {name}; leave it out or choose 'memetic'")
             chosen[name] = value
     points = z_scores(numbers) if scale else numbers
-    labels = renumbered(partitioners.build(method, **chosen).partition(points, k, np.random.default_rng(seed)))
+    labels = renumber(partitioners.build(method, **chosen).partition(points, k, np.random.default_rng(seed)))
     return PartitionResult(labels, sse(points, labels), k, points)
 
 

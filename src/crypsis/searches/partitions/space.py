@@ -44,10 +44,10 @@ class Located(Protocol):
 
 def nearest(points: NDArray[np.float64], count: int) -> Near:
     """Squared distances to the nearest other records, and which these are: [n, count] each, nearest first."""
-    return _queried((scipy.spatial.cKDTree(points), points, count), np.arange(len(points)))
+    return _query((scipy.spatial.cKDTree(points), points, count), np.arange(len(points)))
 
 
-def _queried(tree: tuple[scipy.spatial.cKDTree, NDArray[np.float64], int], rows: NDArray[np.int64]) -> Near:
+def _query(tree: tuple[scipy.spatial.cKDTree, NDArray[np.float64], int], rows: NDArray[np.int64]) -> Near:
     """What `nearest` gives for some records."""
     kd, points, count = tree
     found = kd.query(points[rows], np.arange(1, count + 2))
@@ -141,7 +141,7 @@ class Survey:
         n = len(self.points)
         first = MERGED * len(self._blocks)
         some = [slice(at, at + MERGED) for at in range(first, n, MERGED)][:MERGED_AT_A_TIME]
-        self._blocks += engine.map(_merged, some, (self._splits, self.stretch, self.count))
+        self._blocks += engine.map(_merge_nearest, some, (self._splits, self.stretch, self.count))
         if MERGED * len(self._blocks) >= n:
             squares, rows = zip(*self._blocks, strict=True)
             self._near = np.concatenate(squares), np.concatenate(rows)
@@ -175,7 +175,7 @@ class Survey:
         return leaves
 
 
-def _merged(shared: tuple[list[Near], float, int], block: slice) -> Near:
+def _merge_nearest(shared: tuple[list[Near], float, int], block: slice) -> Near:
     """The nearest of all splittings, each record once, for a block of records."""
     splits, stretch, count = shared
     squares = np.concatenate([one[0][block] for one in splits], axis=1) * stretch
@@ -191,7 +191,7 @@ def _near_of(shared: tuple[scipy.spatial.cKDTree | None, NDArray[np.float64], in
     """The nearest others of some records: of all, or among themselves."""
     tree, points, count = shared
     if tree is not None:
-        return _queried((tree, points, count), part)
+        return _query((tree, points, count), part)
     # Not by a matrix product: its threads would wait for each other on a busy machine.
     apart = scipy.spatial.distance.cdist(points[part], points[part], "sqeuclidean")
     np.fill_diagonal(apart, np.inf)
@@ -278,7 +278,7 @@ class PartitionSpace:
         [(chosen, middle, directions)] = yield [self._directions]
         step = max(1, LOCATED // max(directions.size, 1))
         parts = yield [
-            partial(_projected, self.points[at : at + step], chosen, middle, directions)
+            partial(_project, self.points[at : at + step], chosen, middle, directions)
             for at in range(0, len(self.points), step)
         ]
         return np.concatenate(parts)
@@ -359,7 +359,7 @@ class PartitionSpace:
         return float(np.square(apart, out=apart).sum())
 
 
-def _projected(
+def _project(
     points: NDArray[np.float64],
     chosen: NDArray[np.int64] | None,
     middle: NDArray[np.float64],
@@ -552,7 +552,7 @@ def _centroids(points: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArra
     return np.ascontiguousarray(np.stack(means, axis=1))
 
 
-def bounded(space: PartitionSpace, labels: NDArray[np.int32], k: int) -> NDArray[np.int32]:
+def bound_sizes(space: PartitionSpace, labels: NDArray[np.int32], k: int) -> NDArray[np.int32]:
     """The partition with every group of 2k records or more divided by MDAV."""
     sizes = np.bincount(labels)
     order, ends = np.argsort(labels, kind="stable"), np.cumsum(sizes)
@@ -571,4 +571,4 @@ def first_partition(space: PartitionSpace, k: int, least: NDArray[np.int32] | No
     labels = np.zeros(len(blocking.points), np.int32)
     for block in range(blocking.blocks):
         blocking.fill(labels, block, blocking.grouped(block))
-    return bounded(space, blocking.whole(labels), k)
+    return bound_sizes(space, blocking.whole(labels), k)

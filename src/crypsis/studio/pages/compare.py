@@ -18,7 +18,7 @@ from crypsis.studio.comparison import (
     merged_sizes,
     overlays,
     record_harms,
-    sampled,
+    sample_rows,
     sizes,
 )
 from crypsis.studio.responses import get
@@ -42,7 +42,7 @@ def routes(studio: Studio) -> list[Route]:
     """The page, then parts that need decoding: common charts, and each solution."""
 
     def page(request: Request) -> Response:
-        return studio.page("compare", lambda: _pinned(studio.session))
+        return studio.page("compare", lambda: _pinned_content(studio.session))
 
     def together(request: Request) -> Response:
         session = studio.session
@@ -52,9 +52,9 @@ def routes(studio: Studio) -> list[Route]:
         drawn = overlays(original, masked)
         return studio.part(
             "together.html",
-            classes=_drawn(merged_sizes(counted)),
+            classes=_draw(merged_sizes(counted)),
             uncounted=[s.number for s in pinned if s.number not in counted],
-            columns=[_drawn(each) for each in drawn[:MOST_DRAWN]],
+            columns=[_draw(each) for each in drawn[:MOST_DRAWN]],
             more=[each.name for each in drawn[MOST_DRAWN:]],
             absent=_absent(drawn),
         )
@@ -62,12 +62,12 @@ def routes(studio: Studio) -> list[Route]:
     def alone(request: Request) -> Response:
         session, number = studio.session, int(request.path_params["number"])
         solution = session.solution(number)
-        return studio.part("compared.html", s=solution, **_compared(_original(session), session.masked(number)))
+        return studio.part("compared.html", s=solution, **_compared_content(_original(session), session.masked(number)))
 
     return [get("/compare", page), get("/compare/together", together), get("/compare/{number:int}", alone)]
 
 
-def _pinned(session: Session) -> dict[str, Any]:
+def _pinned_content(session: Session) -> dict[str, Any]:
     pinned = [session.solution(number) for number in session.pins] if session.has_run else []
     return {"pinned": pinned, "figures": _figures(pinned), "searched": session.has_run}
 
@@ -84,9 +84,9 @@ def _figures(pinned: list[Solution]) -> list[tuple[str, str, list[float | None]]
     return [row for row in rows if any(value is not None for value in row[2])]
 
 
-def _compared(original: Table, masked: Table) -> dict[str, Any]:
+def _compared_content(original: Table, masked: Table) -> dict[str, Any]:
     names, cells = association_changes(original, masked)
-    some, hidden = sampled(original, masked)
+    some, hidden = sample_rows(original, masked)
     groups, earned = record_harms(some, hidden)
     return {
         "associations": drawable(heat_map(names, cells)),
@@ -99,7 +99,7 @@ def _compared(original: Table, masked: Table) -> dict[str, Any]:
     }
 
 
-def _drawn(found: Overlay | None) -> dict[str, Any] | None:
+def _draw(found: Overlay | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, TableError, listing
 from crypsis.studio.access import UPLOAD
-from crypsis.studio.columns import builder, column_of, entry, grid, in_words, levels, ordered, put_in_order, settle
+from crypsis.studio.columns import builder, column_of, entry, grid, in_words, levels, order_values, put_in_order, settle
 from crypsis.studio.forms import Form, one
 from crypsis.studio.opening import PART, open_example, open_path, safe_name, upload_folder
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
@@ -52,7 +52,7 @@ class _DataPage:
             document.setdefault("columns", {})[name] = made
             if made.get("hierarchy"):
                 levels(session, name, made["hierarchy"], made.get("kind"))
-            return _saved(session, session.save(document), f"{name}: saved as {in_words(made)}.")
+            return _save(session, session.save(document), f"{name}: saved as {in_words(made)}.")
 
     @changes("/data/settle")
     def settle(self, request: Request, form: Form) -> Response:
@@ -63,7 +63,7 @@ class _DataPage:
             settled = settle(session, document.setdefault("columns", {}))
             if not settled:
                 return answer("No column is undecided.")
-            return _saved(session, session.save(document), f"{listing(settled)}: settled by the safest reading.")
+            return _save(session, session.save(document), f"{listing(settled)}: settled by the safest reading.")
 
     @changes("/data/preview")
     def preview(self, request: Request, form: Form) -> Response:
@@ -80,8 +80,8 @@ class _DataPage:
     def order(self, request: Request, form: Form) -> Response:
         session, name = self.studio.session, column_of(self.studio.session, form)
         if "value" not in form:
-            return self.studio.part("order.html", name=name, values=ordered(session, name))
-        return _saved(session, put_in_order(session, name, form["value"]), f"{name}: the order is saved.")
+            return self.studio.part("order.html", name=name, values=order_values(session, name))
+        return _save(session, put_in_order(session, name, form["value"]), f"{name}: the order is saved.")
 
     @shows("/data/rows")
     def look(self, request: Request) -> Response:
@@ -138,7 +138,7 @@ async def _receive(request: Request, home: Path, given: str) -> Path:
     return path
 
 
-def _saved(session: Session, problems: list[str], message: str) -> Response:
+def _save(session: Session, problems: list[str], message: str) -> Response:
     return refusal(*problems) if problems else answer(message, stamp=session.stamps()[0])
 
 

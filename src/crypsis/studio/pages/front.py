@@ -15,7 +15,7 @@ from crypsis.measures.utility.card import ruined_columns
 from crypsis.plan import read_budget
 from crypsis.run import Front, Solution
 from crypsis.run.choosing import by_solution
-from crypsis.run.front import standing
+from crypsis.run.front import solution_standing
 from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, changes, routes_of, shows
 from crypsis.studio.studio import Studio, percent
@@ -50,7 +50,7 @@ class _FrontPage:
         return self.studio.part(
             "panel.html",
             s=solution,
-            standing=standing(solution, on),
+            standing=solution_standing(solution, on),
             offers=[each for each in _offers(found) if each["number"] == solution.number],
             ruined=ruin_text(found.ruins(solution)),
             session=self.studio.session,
@@ -192,7 +192,7 @@ def _points(found: Front) -> list[dict[str, Any]]:
             "suppressed": s.figure("suppressed"),
             "method": s.title,
             "family": s.family,
-            "standing": standing(s, s.number in on),
+            "standing": solution_standing(s, s.number in on),
             "words": s.message,
             "ruined": list(ruined_columns(found.ruins(s))),
         }

@@ -52,7 +52,7 @@ def routes(studio: Studio) -> list[Route]:
         return JSONResponse(_obstacles(studio.session) if studio.session.reading.done else {})
 
     def proposed(request: Request) -> Response:
-        return JSONResponse(_proposed(studio.session) if studio.session.reading.done else [])
+        return JSONResponse(_propose_rules(studio.session) if studio.session.reading.done else [])
 
     def save(request: Request, form: Form) -> Response:
         session = studio.session
@@ -96,7 +96,7 @@ def _goal(session: Session) -> dict[str, Any]:
         "rulebooks": [(name, read_rulebook(name)) for name in shipped_names()],
         "rulebook": session.choices.rulebook,
         "book": read_rulebook(session.choices.rulebook) if session.choices.rulebook else None,
-        "planned": _planned(session),
+        "planned": _plan_rules(session),
         "quasi": _quasi(document),
         "scenarios": [{**each, "models": _demands(each, columns)} for each in document.get("scenario", [])],
         "models": _demands(document, columns),
@@ -160,7 +160,7 @@ def _obstacles(session: Session) -> dict[str, str]:
     return found
 
 
-def _proposed(session: Session) -> list[str]:
+def _propose_rules(session: Session) -> list[str]:
     """Rules that the file keeps without exception and the plan does not have yet."""
     document, table = session.document, session.table
     known = {item.get("holds") for item in document.get("rule", [])}
@@ -169,7 +169,7 @@ def _proposed(session: Session) -> list[str]:
     return [each.rule for each in found if each.rule not in known]
 
 
-def _planned(session: Session) -> list[Any]:
+def _plan_rules(session: Session) -> list[Any]:
     """The rules of the rulebook that a plan alone can keep or break."""
     name = session.choices.rulebook
     if not name:

@@ -15,7 +15,15 @@ from crypsis.release.findings import check_finding_waivers, split_waivers
 from crypsis.run import Solution
 from crypsis.studio.access import POLICY
 from crypsis.studio.forms import Form, one
-from crypsis.studio.publishing import ReleaseDecisions, checklist, findings, framed, fresh_preview, refuse_open, rules
+from crypsis.studio.publishing import (
+    ReleaseDecisions,
+    checklist,
+    findings,
+    frame_report,
+    fresh_preview,
+    refuse_open,
+    rules,
+)
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
@@ -33,7 +41,7 @@ class _ReleasePage:
 
     def content(self) -> dict[str, Any]:
         session = self.studio.session
-        solution = _chosen(session)
+        solution = _chosen_solution(session)
         return {
             "candidates": _candidates(session),
             "s": solution,
@@ -51,7 +59,7 @@ class _ReleasePage:
     @shows("/release/rules")
     def checked(self, request: Request) -> Response:
         session = self.studio.session
-        solution = _needed(session)
+        solution = _needed_solution(session)
         run = session.run
         decided, masked = _decisions(session), session.masked(solution.number)
         return self.studio.part(
@@ -94,7 +102,7 @@ class _ReleasePage:
         folder = self.shown.get("folder")
         if place is None or folder is None or not folder.exists():
             raise TableError("there is no preview yet; press Preview both reports")
-        html, nonce = framed((folder / place[0] / place[1]).read_text(encoding="utf-8"))
+        html, nonce = frame_report((folder / place[0] / place[1]).read_text(encoding="utf-8"))
         policy = POLICY.replace("style-src 'self'", f"style-src 'nonce-{nonce}'")
         return HTMLResponse(html, headers={"content-security-policy": policy})
 
@@ -105,17 +113,17 @@ class _ReleasePage:
         if not text:
             raise PlanError("no folder is given; write the folder of the release")
         session.change(title=one(form, "title"))
-        refuse_open(checklist(session, _chosen(session)))
+        refuse_open(checklist(session, _chosen_solution(session)))
         folder = _publish(session, (session.home / Path(text).expanduser()))
         session.change(released={**session.choices.released, str(folder): str(session.chosen)})
-        return _verified(self.studio, folder, f"Released into {folder.name} and verified from its files.")
+        return _verify(self.studio, folder, f"Released into {folder.name} and verified from its files.")
 
     @changes("/release/verify")
     def verify_again(self, request: Request, form: Form) -> Response:
         folder = one(form, "folder")
         if folder not in self.studio.session.choices.released:
             return refusal("only releases made here can be verified here; for others use crypsis verify FOLDER")
-        return _verified(self.studio, Path(folder), "Verified again from its files.")
+        return _verify(self.studio, Path(folder), "Verified again from its files.")
 
 
 def routes(studio: Studio) -> list[Route]:
@@ -123,15 +131,15 @@ def routes(studio: Studio) -> list[Route]:
     return routes_of(_ReleasePage(studio))
 
 
-def _chosen(session: Session) -> Solution | None:
+def _chosen_solution(session: Session) -> Solution | None:
     try:
         return session.solution(session.chosen) if session.has_run and session.chosen is not None else None
     except CrypsisError:
         return None
 
 
-def _needed(session: Session) -> Solution:
-    solution = _chosen(session)
+def _needed_solution(session: Session) -> Solution:
+    solution = _chosen_solution(session)
     if solution is None:
         raise PlanError("no solution is chosen; choose one here or on the Front page")
     return solution
@@ -158,7 +166,7 @@ def _decisions(session: Session) -> ReleaseDecisions:
 
 
 def _publish(session: Session, folder: Path, preview: bool = False) -> Path:
-    solution = _needed(session)
+    solution = _needed_solution(session)
     decided = _decisions(session)
     session.run.release(
         solution, folder, title=decided.title, rulebook=decided.book(), waivers=decided.waivers, preview=preview
@@ -166,7 +174,7 @@ def _publish(session: Session, folder: Path, preview: bool = False) -> Path:
     return folder
 
 
-def _verified(studio: Studio, folder: Path, message: str) -> Response:
+def _verify(studio: Studio, folder: Path, message: str) -> Response:
     found = verify(folder)
     parts = {
         "verified": studio.render(

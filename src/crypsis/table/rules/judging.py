@@ -97,7 +97,7 @@ def violations(rule: EditRule, table: Table, collected: bool = False) -> NDArray
     >>> violations(read_rule("start <= end"), table).tolist()
     [False, True, False]
     """
-    return _judged(rule, table, collected)[1]
+    return _judge_rule(rule, table, collected)[1]
 
 
 def count_violations(rule: EditRule, original: Table, masked: Table) -> RuleCounts:
@@ -114,7 +114,7 @@ def count_violations(rule: EditRule, original: Table, masked: Table) -> RuleCoun
     RuleCounts
     """
     before = violations(rule, original, collected=True)
-    sure, broken = _judged(rule, masked, False)
+    sure, broken = _judge_rule(rule, masked, False)
     shown = masked.kept
     return RuleCounts(
         int(shown.sum()),
@@ -137,7 +137,7 @@ def rule_obstacle(rule: EditRule, table: Table) -> str:
     return ""
 
 
-def _judged(rule: EditRule, table: Table, collected: bool) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _judge_rule(rule: EditRule, table: Table, collected: bool) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether every record keeps the rule for certain, and whether it breaks it for certain."""
     judge = _Judge(rule, table, collected)
     truth = judge.condition(rule.condition)
@@ -186,7 +186,7 @@ class _Judge:
             ):
                 return self._same(left, right, sign)
             raise self._wrong("categories are compared with texts, or by = and != with other columns of categories")
-        return _ordered(sign, self._span(left), self._span(right))
+        return _compare_spans(sign, self._span(left), self._span(right))
 
     def _among(self, node: Membership) -> Truth:
         def matches(labels: tuple[str, ...]) -> NDArray[np.bool_]:
@@ -311,18 +311,18 @@ class _Judge:
         return PlanError(f"rule {self.rule.text!r}: {why}")
 
 
-def _ordered(sign: str, left: Span, right: Span) -> Truth:
+def _compare_spans(sign: str, left: Span, right: Span) -> Truth:
     """Two spans compared, with a tolerance."""
     if sign in (">", ">="):
-        return _ordered("<" if sign == ">" else "<=", right, left)
+        return _compare_spans("<" if sign == ">" else "<=", right, left)
     if sign == "!=":
-        equal = _ordered("=", left, right)
+        equal = _compare_spans("=", left, right)
         return Truth(~equal.maybe, ~equal.surely)
     if sign == "=":
-        up, down = _ordered("<=", left, right), _ordered("<=", right, left)
+        up, down = _compare_spans("<=", left, right), _compare_spans("<=", right, left)
         return Truth(up.surely & down.surely, up.maybe & down.maybe)
     if sign == "<":
-        not_above = _ordered("<=", right, left)
+        not_above = _compare_spans("<=", right, left)
         return Truth(~not_above.maybe, ~not_above.surely)
 
     def below(one: pl.Expr, other: pl.Expr) -> pl.Expr:
