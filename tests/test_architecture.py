@@ -14,7 +14,7 @@ import crypsis
 
 ROOT = Path(crypsis.__file__).parent
 
-FLOORS = {
+LAYERS = {
     "errors": 0,
     "version": 0,
     "lazy_imports": 0,
@@ -44,7 +44,7 @@ FLOORS = {
     "cli": 16,
     "__main__": 17,
 }
-"""A module imports from its own room and from floors below, without exception."""
+"""A module imports from its own package and from layers below, without exception."""
 
 
 def modules() -> list[Path]:
@@ -52,7 +52,7 @@ def modules() -> list[Path]:
     return sorted(path for path in ROOT.rglob("*.py") if path.relative_to(ROOT).parts[0] != "experiments")
 
 
-def room(path: Path) -> str:
+def package(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return parts[0]
 
@@ -70,27 +70,27 @@ def imports(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_only_from_floors_below_or_own_room(path: Path) -> None:
-    own = room(path)
+def test_imports_only_from_layers_below_or_own_package(path: Path) -> None:
+    own = package(path)
     if own == "__init__":
         return
-    assert own in FLOORS, f"{path.name} belongs to no floor; add its room to FLOORS or move it"
+    assert own in LAYERS, f"{path.name} belongs to no layer; add its package to LAYERS or move it"
     for name in imports(path):
         if not name.startswith("crypsis."):
             continue
         other = name.split(".")[1]
         if other == own:
             continue
-        assert FLOORS[other] < FLOORS[own], f"{own} (floor {FLOORS[own]}) imports {name} (floor {FLOORS[other]})"
+        assert LAYERS[other] < LAYERS[own], f"{own} (layer {LAYERS[own]}) imports {name} (layer {LAYERS[other]})"
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_numba_only_behind_its_wall(path: Path) -> None:
-    if room(path) != "kernels":
+    if package(path) != "kernels":
         assert not [name for name in imports(path) if name.split(".")[0] == "numba"]
 
 
-def test_no_room_without_a_subject() -> None:
+def test_no_package_without_a_subject() -> None:
     vague = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core"}
     assert not [p for p in modules() if vague & set(p.relative_to(ROOT).with_suffix("").parts)]
 

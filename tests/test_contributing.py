@@ -67,7 +67,7 @@ def call(source: Path, folder: Path, *command: str) -> str:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The source with the files of CONTRIBUTING: rooms that grow are copied, the others are the same."""
+    """The source with the files of CONTRIBUTING: packages that grow are copied, the others are the same."""
     folder = tmp_path_factory.mktemp("source")
     (folder / "crypsis").mkdir()
     grown = {Path(path).parts[2] for path, _ in python_files()}
@@ -78,13 +78,13 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (folder / "crypsis" / entry.name).symlink_to(entry)
     for path, text in python_files():
         place = folder / Path(path).relative_to("src")
-        before = place.read_text(encoding="utf-8") if place.name == "__init__.py" else ""
+        before = place.read_text(encoding="utf-8") if place.name == "__init__.pyi" else ""
         place.write_text(before + text, encoding="utf-8")
     return folder
 
 
 def test_every_family_has_one_file_and_one_line() -> None:
-    lines = [text for path, text in python_files() if path.endswith("__init__.py")]
+    lines = [text for path, text in python_files() if path.endswith("__init__.pyi")]
     assert len(lines) == len(NAMES)
     assert all(len(text.splitlines()) == 1 for text in lines)
     assert len(python_files()) == 2 * len(NAMES)

@@ -1,4 +1,4 @@
-"""Rooms load their names when asked for, and registries the class that is named."""
+"""Packages load their names when asked for, and registries the class that is named."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from crypsis.lazy_imports import position, public_names
 
-ROOMS = [
-    f"crypsis.{room}"
-    for room in (
+PACKAGES = [
+    f"crypsis.{package}"
+    for package in (
         "attacks audits charts encodings evolution masking measures measures.utility plan privacy release report "
         "rulebook run searches searches.composites searches.groupings searches.lattices searches.maskings "
         "searches.mixed_maskings searches.partitions sensitivity table table.rules text"
@@ -44,9 +44,9 @@ def said(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_holds_every_name_it_lists_and_no_other(room: str) -> None:
-    module, names = import_module(room), public_names(room)
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_holds_every_name_it_lists_and_no_other(package: str) -> None:
+    module, names = import_module(package), public_names(package)
     assert sorted(names) == sorted(module.__all__)
     for name, home in names.items():
         assert getattr(module, name) is getattr(import_module(home), name)

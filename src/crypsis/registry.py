@@ -3,7 +3,7 @@
 A registered class is a settings class: a frozen pydantic model whose fields are described and bounded. The same fields
 make the plan, the help of the command line, the form of the studio, the reference page and the message that refuses a
 bad value. Other packages register through entry points ``crypsis.<family>``. Classes of this package are imported: a
-registry has the names of the rooms that add to it, and asked for one class it first tries the listed class that is
+registry has the names of the packages that add to it, and asked for one class it first tries the listed class that is
 called so, since the others may not be needed.
 """
 
@@ -57,14 +57,14 @@ T = TypeVar("T", bound=Settings)
 
 
 class Registry(Generic[S]):
-    """The settings classes of one family by name, in the order in which the rooms list them.
+    """The settings classes of one family by name, in the order in which the packages list them.
 
     Parameters
     ----------
     family : str
         What is registered, in the singular.
     built_in : tuple of str
-        Rooms of this package whose modules add to the registry; imported when needed.
+        Packages of this package whose modules add to the registry; imported when needed.
 
     Examples
     --------
@@ -177,10 +177,10 @@ class Registry(Generic[S]):
         if name in self._classes or self._complete:
             return
         called = str(name).replace("-", "")
-        for room in self._built_in:
-            for each in public_names(room):
+        for package in self._built_in:
+            for each in public_names(package):
                 if each.lower().removesuffix("search") == called:
-                    getattr(import_module(room), each)
+                    getattr(import_module(package), each)
         if name not in self._classes:
             self._load()
 
@@ -188,19 +188,19 @@ class Registry(Generic[S]):
         """Import what adds to the registry: our own modules, then those of outside packages."""
         if not self._complete:
             self._complete = True
-            for room in self._built_in:
-                for each in public_names(room):
-                    getattr(import_module(room), each)
+            for package in self._built_in:
+                for each in public_names(package):
+                    getattr(import_module(package), each)
             places = {name: self._place(cls) for name, cls in self._classes.items()}
             self._classes = {name: self._classes[name] for name in sorted(places, key=lambda each: places[each])}
             for entry in entry_points(group=f"crypsis.{self.family.replace(' ', '_')}"):
                 entry.load()
 
     def _place(self, cls: type[S]) -> tuple[int, ...]:
-        """Where the rooms list a class, so that the order does not depend on what was imported first."""
-        for number, room in enumerate(self._built_in):
-            if cls.__module__.startswith(room):
-                return number, *position(room, cls.__module__)
+        """Where the packages list a class, so that the order does not depend on what was imported first."""
+        for number, package in enumerate(self._built_in):
+            if cls.__module__.startswith(package):
+                return number, *position(package, cls.__module__)
         return (len(self._built_in),)
 
 

@@ -53,12 +53,12 @@ if TYPE_CHECKING:
     from crypsis.registry import Registry
 
 
-def list_registry(title: str, room: str, registry: str) -> type[TyperCommand]:
-    """A command whose help ends with the members of a registry; the room is imported when the help is asked for."""
+def list_registry(title: str, package: str, registry: str) -> type[TyperCommand]:
+    """A command whose help ends with the members of a registry; the package is imported when the help is asked for."""
 
     class Listing(TyperCommand):
         def format_epilog(self, ctx: Any, formatter: Any) -> None:
-            known: Registry[Any] = getattr(import_module(room), registry)
+            known: Registry[Any] = getattr(import_module(package), registry)
             with formatter.section(title):
                 formatter.write_dl([(name, known[name].in_brief()) for name in sorted(known)])
 
@@ -156,7 +156,9 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        _fail(f"{where}{(error.strerror or str(error)).lower()}; make room or check the permissions, then try again", 2)
+        _fail(
+            f"{where}{(error.strerror or str(error)).lower()}; make package or check the permissions, then try again", 2
+        )
     except Exception as fault:  # the last line of a traceback may hold a value of the data
         if os.environ.get("CRYPSIS_TRACE"):
             raise

@@ -1,4 +1,4 @@
-"""Typed results in words; no other room words them."""
+"""Typed results in words; no other package words them."""
 
 from crypsis.lazy_imports import load_when_used
 
