@@ -20,8 +20,8 @@ from statsmodels.stats.proportion import proportion_confint
 from crypsis.kernels import dominance
 from crypsis.kernels.annealing import sse
 from crypsis.measures import measures
-from crypsis.measures.estimate_use import fit
-from crypsis.measures.intervals import wilson
+from crypsis.measures.estimate_use import fit_regression_for_use
+from crypsis.measures.intervals import wilson_interval
 from crypsis.privacy import models
 from crypsis.table.table import Table
 
@@ -131,14 +131,14 @@ def interval_of_a_share(rng: Generator) -> Pair:
     trials = int(rng.integers(1, 500))
     hits = int(rng.integers(0, trials + 1))
     expected = proportion_confint(hits, trials, alpha=0.05, method="wilson")
-    return wilson(hits, trials), [100 * bound for bound in expected]
+    return wilson_interval(hits, trials), [100 * bound for bound in expected]
 
 
 def slopes_and_their_intervals(rng: Generator) -> Pair:
     n, p = int(rng.integers(12, 80)), int(rng.integers(1, 6))
     design = rng.standard_normal((n, p)) * rng.uniform(0.1, 10.0, p)
     target = design @ rng.standard_normal(p) + rng.standard_normal(n)
-    mine, theirs = fit(design, target), OLS(target, np.column_stack([np.ones(n), design])).fit()
+    mine, theirs = fit_regression_for_use(design, target), OLS(target, np.column_stack([np.ones(n), design])).fit()
     low, high = theirs.conf_int(0.05)[1:].T
     ours = np.stack([mine.estimate, mine.estimate - mine.half_width, mine.estimate + mine.half_width])
     return ours, np.stack([theirs.params[1:], low, high])

@@ -458,7 +458,7 @@ def textbook(options: argparse.Namespace) -> None:
         print(f"  {role:9s}{arm:16s}{inside:4d} of {of}")
 
 
-FAMILIES = ("composite", "partition", "local-recoding", "lattice", "grouping", "mixed-masking")
+FAMILIES = ("composite", "memetic", "local-recoding", "pbg-ea", "mixed-grouping", "mixed-masking")
 CHILD = """
 import json, sys
 import numpy as np
@@ -504,8 +504,8 @@ own = "information-loss" if "information-loss" in measures else "cell-loss"
 for name in sys.argv[5:]:
     try:
         settings = searches[name].first_settings(table, k)
-        if name == "grouping":
-            settings = {"recipe": "mixed", "k": k}
+        if name == "mixed-grouping":
+            settings = {"k": k}
         search = searches.build(name, **settings)
         models = () if name == "mixed-masking" else [crypsis.KAnonymity(k=k)]
         by = {"loss": [own], "risk": ["record-linkage"]}

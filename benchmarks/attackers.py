@@ -57,10 +57,9 @@ NEW = {
     ("AER", "Affairs"): "gender,age,yearsmarried,children,religiousness,education,occupation",
 }
 TABLES = {item: (package, quasi) for (package, item), quasi in (OLD | NEW).items()}
-CLASSES = ("composite", "partition", "grouping", "local-recoding", "lattice")
-PERTURBING = ("masking", "mixed-masking")
+CLASSES = ("composite", "memetic", "mixed-grouping", "local-recoding", "pbg-ea")
+PERTURBING = ("categorical-masking", "mixed-masking")
 PLAN = "first plan"
-SETTINGS = {"grouping": {"recipe": "mixed"}}
 FAMILIES = (*CLASSES, *PERTURBING, PLAN)
 ROWS, K, LIMIT, TIED = 2_000, 5, 40.0, 1e-9
 VERSIONS = ("before", "now")
@@ -97,7 +96,7 @@ def make_releases(name: str, family: str, seconds: float, folder: Path) -> None:
     from crypsis.engines import Serial
     from crypsis.searches.search import offers, searches
 
-    table = make_table(name, categories=family == "masking")
+    table = make_table(name, categories=family == "categorical-masking")
     chosen = (
         [searches.build(o.name, **o.settings) for o in offers(table, K) if not o.drawback] if family == PLAN else []
     )
@@ -107,7 +106,7 @@ def make_releases(name: str, family: str, seconds: float, folder: Path) -> None:
     more: dict[str, Any] = {"limit": [{"measure": "risk", "at_most": LIMIT}]} if perturbs else {}
     with crypsis.evolve(
         table,
-        chosen or [searches.build(family, **SETTINGS.get(family, {}))],
+        chosen or [searches.build(family)],
         models,
         f"{seconds:g}s",
         1,
@@ -317,9 +316,9 @@ def attack(target: Target) -> dict[str, list[float]]:
     from crypsis.kernels.linkage import EXCLUDED, ShownClasses
     from crypsis.measures.one_to_one_linkage import (
         PublishedClasses,
-        attack_interval,
         attack_one_to_one,
-        learned_linkage,
+        learn_one_to_one,
+        one_to_one_interval,
     )
 
     lowest, width = np.nanmin(target.known, axis=0), np.nanmax(target.known, axis=0) - np.nanmin(target.known, axis=0)
@@ -341,9 +340,10 @@ def attack(target: Target) -> dict[str, list[float]]:
     earned = {name: earn(cost(target), target) for name, cost in WRITTEN_HERE.items()}
     earned["one-to-one"] = attack_one_to_one(published, people).earned
     found = {
-        name: [100.0 * float(each.mean()), *attack_interval(each, published, people)] for name, each in earned.items()
+        name: [100.0 * float(each.mean()), *one_to_one_interval(each, published, people)]
+        for name, each in earned.items()
     }
-    learned = learned_linkage(published)
+    learned = learn_one_to_one(published)
     if learned is not None:
         found["learned"] = [learned.found, *learned.interval]
     return {name: [round(x, 3) for x in each] for name, each in found.items()}

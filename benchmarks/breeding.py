@@ -2,7 +2,7 @@
 
     python benchmarks/breeding.py [--rows 2000] [--seconds 6]
 
-Every search whose strategy proposes children of parents, on invented people; searches whose lineages walk map their
+Every search whose strategy proposes children of parents, on invented people; searches whose chains walk map their
 walks. Kernels are compiled before, by half as many seconds that are not counted. About a minute of CPU.
 """
 

@@ -147,7 +147,7 @@ def _map_values(self: Any, column: Any, wanted: Any) -> Any:
     """What the linear map gives, within the range, in place of blocks."""
     if not column.width or column.logs[0] or wanted is self.values[column.name]:
         return self.values[column.name]
-    return np.clip(wanted * column.spreads[0] + column.centres[0], column.ordered[0], column.ordered[-1])
+    return np.clip(wanted * column.spreads[0] + column.centres[0], column.ordered_values[0], column.ordered_values[-1])
 
 
 STEPS: dict[str, dict[str, Any]] = {

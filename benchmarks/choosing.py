@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.audits.default_roles import cautious
+from crypsis.audits.default_roles import assign_default_roles
 from crypsis.measures.estimate_use import RegressionUse
 from crypsis.measures.utility import Distributions, utility_card
 from crypsis.plan import Plan, draft
 from crypsis.run import Front, Run, Solution
-from crypsis.run.choosing import best, figure_of
+from crypsis.run.choosing import figure_for_choosing, solutions_worth_choosing
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
 from crypsis.table.profile import profile
@@ -44,8 +44,8 @@ IMPOSSIBLE = {"adult": ((("sex", "Female"), ("relationship", "Husband")), (("sex
 def old_knee(front: Front) -> Solution:
     """The member of the front with the least sum of both axes, each scaled by its ends."""
     able = [s for s in front.everything if all(c.subject == "risk" for c in s.evaluation.complaints)]
-    members = best(able, ("loss", "risk"), feasible=False)
-    scores = np.array([[figure_of(solution, axis) for axis in ("loss", "risk")] for solution in members])
+    members = solutions_worth_choosing(able, ("loss", "risk"), feasible=False)
+    scores = np.array([[figure_for_choosing(solution, axis) for axis in ("loss", "risk")] for solution in members])
     low, high = scores.min(axis=0), scores.max(axis=0)
     return members[int(np.argmin(((scores - low) / np.where(high > low, high - low, 1.0)).sum(axis=1)))]
 
@@ -70,7 +70,7 @@ def shown(table: Table, name: str) -> Texts:
 def listed(original: Table) -> list[str]:
     """Quasi-identifiers whose values can be listed: categories, and whole numbers of few values."""
     distributions = Distributions(original)
-    return [n for n in original.quasi_identifiers if not original.holds_numbers(n) or distributions.listed(n)]
+    return [n for n in original.quasi_identifiers if not original.holds_numbers(n) or distributions.is_listed(n)]
 
 
 def combinations_invented(original: Table, masked: Table) -> tuple[int, dict[str, int]]:
@@ -105,7 +105,7 @@ def show(title: str, name: str, run: Run, solution: Solution) -> None:
     masked = run.decode(solution)
     card = utility_card(run.original, masked, run.plan.useful, general=())
     ruined = ", ".join(dict.fromkeys(r.column for r in card.ruins)) or "none"
-    told = ", ".join(f"{each} {figure_of(solution, each):.4g}" for each in ("k", "loss", "risk"))
+    told = ", ".join(f"{each} {figure_for_choosing(solution, each):.4g}" for each in ("k", "loss", "risk"))
     print(f"  {title}: solution {solution.number} ({solution.title}), {told}; ruined: {ruined}")
     gone = {row["name"]: row["vanished"] for row in column_rows(card.columns) if row["vanished"] != "–"}
     print(f"    vanished values: {gone or 'none'}")
@@ -138,7 +138,7 @@ def main() -> None:
             folder = Path(place)
             data = source(name, folder)
             table = read_table(data)
-            text = draft(data, folder / "plan.toml", table, cautious(profile(table), table), 5)
+            text = draft(data, folder / "plan.toml", table, assign_default_roles(profile(table), table), 5)
             (folder / "plan.toml").write_text(text, encoding="utf-8")
             plan = Plan.read(folder / "plan.toml")
             with Run.start(plan, folder / "run", home=folder, text=text, seed=1, budget=given.budget) as run:

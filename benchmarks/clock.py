@@ -63,7 +63,7 @@ def crypsis(*words: object, source: Path | None = None) -> float:
 
 def imports() -> None:
     """Commands that do little: the least of five turns, since the first one makes byte code."""
-    for words in (["--version"], ["init", "--help"], ["check", "--help"], ["schema"]):
+    for words in (["--version"], ["init", "--help"], ["check", "--help"], ["check", "--schema"]):
         best: tuple[float, float] = (float("inf"), float("inf"))
         for _ in range(5):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -121,7 +121,7 @@ def front_of(run: Path, source: Path | None = None) -> list[tuple[float, float]]
 
 def volume(points: list[tuple[float, float]]) -> float:
     """Hypervolume of points by loss and risk, 0 to 1."""
-    from crypsis.run.gain import Outlook
+    from crypsis.run.search_state import Outlook
 
     outlook = Outlook()
     for loss, risk in points:

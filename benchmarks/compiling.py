@@ -96,7 +96,7 @@ def tour() -> Callable[[], Any]:
 
     values = points(1500, 4)
     near = np.ascontiguousarray(cKDTree(values).query(values, 9)[1][:, 1:].astype(np.int32))
-    return lambda: tsp.tour(values, near, 0)
+    return lambda: tsp.build_tour(values, near, 0)
 
 
 def memetic() -> Callable[[], Any]:
@@ -118,22 +118,22 @@ def linkage() -> Callable[[], Any]:
 
 def lattice_context() -> Any:
     import crypsis
-    from crypsis.searches.lattices.evaluation import prepare
+    from crypsis.searches.pbg_ea.evaluation import prepare_lattice_evaluation
     from crypsis.table.lattice import Lattice
 
     table = crypsis.example(4000)
-    return prepare(table, Lattice.of(table), None, None, False)
+    return prepare_lattice_evaluation(table, Lattice.of(table), None, None, False)
 
 
 def roll_up() -> Callable[[], Any]:
     context = lattice_context()
-    return lambda: context.readings(2, 40, 5, 0, 5)
+    return lambda: context.judge_nodes(2, 40, 5, 0, 5)
 
 
 def read_one() -> Callable[[], Any]:
     context = lattice_context()
     nodes = [context.lattice.levels(number) for number in range(0, context.lattice.size, context.lattice.size // 20)]
-    return lambda: [context.reading(levels, 2, 40, 5) for levels in nodes]
+    return lambda: [context.judge_node(levels, 2, 40, 5) for levels in nodes]
 
 
 def local_recoding() -> Callable[[], Any]:
@@ -162,7 +162,7 @@ def undominated() -> Callable[[], Any]:
 
     values = points(100_000, 3)
     order = np.lexsort(values.T[::-1])
-    return lambda: dominance.undominated(values, order)
+    return lambda: dominance.find_undominated(values, order)
 
 
 def sse() -> Callable[[], Any]:
@@ -203,7 +203,7 @@ def grouping() -> Callable[[], Any]:
     names = [f"x{place}" for place in range(6)]
     columns = dict(zip(names, points(300, 6).T, strict=True))
     table = crypsis.Table.from_columns(columns, roles=dict.fromkeys(names, "quasi"))
-    return lambda: crypsis.evolve(table, "grouping", budget="2 generations", seed=1).close()
+    return lambda: crypsis.evolve(table, "gomm", budget="2 generations", seed=1).close()
 
 
 def categories() -> Callable[[], Any]:
@@ -222,7 +222,7 @@ def masking() -> Callable[[], Any]:
     import crypsis
 
     table = crypsis.example(200)
-    return lambda: crypsis.evolve(table, "masking", budget="2 generations", seed=1).close()
+    return lambda: crypsis.evolve(table, "categorical-masking", budget="2 generations", seed=1).close()
 
 
 def mixed_masking() -> Callable[[], Any]:
@@ -241,7 +241,7 @@ def randomising() -> Callable[[], Any]:
 
 def subsets() -> Callable[[], Any]:
     """The proven optimum of a few records."""
-    from crypsis.searches.exhaustive import optimal_partition
+    from crypsis.searches.partitions.lower_bound import optimal_partition
 
     values = points(14, 2)
     return lambda: optimal_partition(values, 3)
@@ -252,7 +252,7 @@ def diversity() -> Callable[[], Any]:
     import crypsis
 
     table, demanded = crypsis.example(300), crypsis.LDiversity(l=2)
-    names = ("lattice", "local-recoding", "partition")
+    names = ("pbg-ea", "local-recoding", "memetic")
     return lambda: [crypsis.evolve(table, name, demanded, budget="2 generations", seed=1).close() for name in names]
 
 

@@ -49,7 +49,7 @@ def growth(rows: Sequence[int], cpu: float, starts: Sequence[str]) -> None:
 
 def posed(table: Table, start: str) -> Any:
     """One k of the search alone, minimising its own figures."""
-    search = searches.build("composite", k=K, rungs=1, treating=False, start=start)
+    search = searches.build("composite", k=K, k_values=1, try_ancestors=False, start=start)
     return search.pose(table, None, np.random.default_rng(0))
 
 

@@ -38,11 +38,11 @@ from crypsis.table.table import Table
 
 GOAL = 50.0
 CHEAP: dict[str, dict[str, Any]] = {
-    "grouping": {"missing": "mean", "population": 2},
-    "lattice": {"method": "pbg", "population": 2},
-    "local-recoding": {"rungs": 1, "nodes": 64},
-    "masking": {"largest_k": 2, "depths": 0, "swappings": 0, "prams": 1},
-    "partition": {"rungs": 1, "blocks": "always"},
+    "gomm": {"missing": "mean", "population": 2},
+    "pbg-ea": {"method": "pbg", "population": 2},
+    "local-recoding": {"k_values": 1, "nodes": 64},
+    "categorical-masking": {"largest_k": 2, "depths": 0, "swappings": 0, "prams": 1},
+    "memetic": {"k_values": 1, "blocks": "always"},
 }
 """Settings under which a first population is had soon; none are needed."""
 BASELINES = {
@@ -62,7 +62,7 @@ def solutions(table: Table, only: list[str]) -> dict[str, tuple[Callable[[], Enc
         if not only or name in only:
             search = searches.build(name, **CHEAP.get(name, {}))
             problem = search.pose(table, None, np.random.default_rng(0))
-            genome = problem.expressed(problem.first()[-1])
+            genome = problem.express_candidate(problem.first()[-1])
             found[name] = (lambda search=search: search.encoding(table), stored(genome))
     for name, method in BASELINES.items():
         if not only or name in only:

@@ -28,7 +28,7 @@ from page_tables import HOW_TO, replace_table
 
 import crypsis
 from crypsis.engines import Serial
-from crypsis.evolution.frontier import contributions
+from crypsis.evolution.frontier import rank_frontier_contributions
 from crypsis.plan.sections import searches
 from crypsis.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from crypsis.table.files import read_table
@@ -46,14 +46,15 @@ class Method(NamedTuple):
 
 METHODS = (
     Method("composite", "", "composite"),
-    Method("partition", "", "partition"),
-    Method("genetic", "GA 2006", "partition", {"method": "genetic"}),
-    Method("two-step", "hybrid 2007", "partition", {"method": "two-step"}),
+    Method("memetic", "", "memetic"),
+    Method("ga-microaggregation", "GA 2006", "ga-microaggregation"),
+    Method("hybrid-microaggregation", "hybrid 2007", "hybrid-microaggregation"),
     Method("local-recoding", "", "local-recoding"),
-    Method("lattice", "PBG 2009", "lattice"),
-    Method("masking", "masking 2012", "masking"),
+    Method("pbg-ea", "PBG 2009", "pbg-ea"),
+    Method("categorical-masking", "masking 2012", "categorical-masking"),
     Method("mixed-masking", "masking 2012", "mixed-masking"),
-    Method("grouping", "GOMM 2014", "grouping"),
+    Method("mixed-grouping", "after GOMM 2014", "mixed-grouping"),
+    Method("gomm", "GOMM 2014", "gomm"),
 )
 
 
@@ -108,10 +109,12 @@ def tasks() -> dict[str, Task]:
         "loss": ["contingency-loss", "distance-loss", "entropy-loss"],
         "risk": ["category-disclosure", "category-linkage", "probabilistic-linkage", "rank-linkage"],
     }
-    masked = {"masking": {**searches["masking"].first_settings(example, 5), "highest_risk": 30.0}}
+    masked = {
+        "categorical-masking": {**searches["categorical-masking"].first_settings(example, 5), "highest_risk": 30.0}
+    }
     linked = [{"measure": "record-linkage", "at_most": 10.0}]
     kept = [{"measure": "risk", "at_most": 10.0}, {"measure": "distribution-distance", "at_most": 5.0}]
-    grouped = {"grouping": {"recipe": "pareto", "k": 5, "largest_k": 100, "population": 60}}
+    grouped = {"gomm": {"recipe": "pareto", "k": 5, "largest_k": 100, "population": 60}}
     return {
         "numeric, k = 5": Task(census(600, 8), [*k5]),
         "numeric, linkage at most 10": Task(census(600, 8), [], {"limit": [{"measure": "risk", "at_most": 10.0}]}),
@@ -155,7 +158,7 @@ def contributed(task: Task, cpu: float, seed: int) -> dict[str, Any]:
     rows = [(apply[s.search][0], [s.figure(axis) for axis in axes]) for s in own if s.feasible]
     rows = [(label, row) for label, row in rows if None not in row]
     points = np.array([row for _, row in rows], dtype=np.float64).reshape(len(rows), len(axes))
-    for each in contributions([label for label, _ in rows], points):
+    for each in rank_frontier_contributions([label for label, _ in rows], points):
         found[each.name] = [each.points, round(each.lost, 2), each.offered]
     tried = {apply[s.search][0] for s in own}
     return {label: found.get(label, [0, 0.0, 0] if label in tried else None) for label, *_ in METHODS}
@@ -167,11 +170,11 @@ def shown(title: str, found: dict[str, Any]) -> None:
     for label, *_ in METHODS:
         each = found[label]
         if each is None:
-            print(f"  {label:16}nothing measured in this time")
+            print(f"  {label:24}nothing measured in this time")
         elif isinstance(each, str):
-            print(f"  {label:16}does not apply: {each}")
+            print(f"  {label:24}does not apply: {each}")
         else:
-            print(f"  {label:16}{each[0]:4d} points, {each[1]:6.2f} % lost without; {each[2]} releasable")
+            print(f"  {label:24}{each[0]:4d} points, {each[1]:6.2f} % lost without; {each[2]} releasable")
 
 
 def tabulated(known: dict[str, dict[str, Any]]) -> list[str]:

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.annealing import sse
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
-from crypsis.searches import exhaustive
-from crypsis.searches.partitions.ga_microaggregation import Genetic
-from crypsis.searches.partitions.hybrid_microaggregation import Hybrid, OneStep, TwoStep
-from crypsis.table.precision import z_scores
+from crypsis.masking.scaling import scale_to_z_scores
+from crypsis.searches.ga_microaggregation import Genetic
+from crypsis.searches.hybrid_microaggregation import Hybrid, OneStep, TwoStep
+from crypsis.searches.partitions import lower_bound
 
 K = 3
 SECTORS = ("RES", "COM", "IND", "OTHR", "TOT")
@@ -89,15 +89,15 @@ def counts(quick: bool) -> list[Row]:
     """Table I, μ and both probabilities."""
     rows: list[Row] = []
     for n in (10, 20, 30, 40, 50, 100, 500, 1000):
-        rows.append({"n": n} | {f"a(n,{k})": exhaustive.representatives(n, k) for k in (3, 4, 5)})
+        rows.append({"n": n} | {f"a(n,{k})": lower_bound.count_representative_partitions(n, k) for k in (3, 4, 5)})
     for n in (11, 20, 30, 50):
         rows.append(
             {
                 "n": n,
-                "mu": exhaustive.paper_bound(n, K),
-                "partitions": exhaustive.count_partitions(n, K),
-                "P_eq6": float(exhaustive.paper_probability(n, K)),
-                "P_true": float(exhaustive.chromosome_probability(n, K)),
+                "mu": lower_bound.paper_partition_bound(n, K),
+                "partitions": lower_bound.count_partitions(n, K),
+                "P_eq6": float(lower_bound.paper_bound_probability(n, K)),
+                "P_true": float(lower_bound.probability_of_candidate_partition(n, K)),
             }
         )
     return rows
@@ -105,7 +105,7 @@ def counts(quick: bool) -> list[Row]:
 
 def speed(quick: bool) -> list[Row]:
     """10⁴ epochs on 27 records (13 attributes): the paper needed 2 s with 10 chromosomes."""
-    points = z_scores(np.random.default_rng(0).uniform(-1e4, 1e4, (27, 13)))
+    points = scale_to_z_scores(np.random.default_rng(0).uniform(-1e4, 1e4, (27, 13)))
     Genetic(epochs=1).run(points, K, np.random.default_rng(1))
     rows: list[Row] = []
     for population in (10, 100):
@@ -125,8 +125,8 @@ def optimum(quick: bool) -> list[Row]:
         for population in (10, 50, 100):
             hits, epochs = [], []
             for table in range(tables):
-                points = z_scores(np.random.default_rng([d, table]).uniform(-1e4, 1e4, (11, d)))
-                best = exhaustive.optimal_partition(points, K)[1]
+                points = scale_to_z_scores(np.random.default_rng([d, table]).uniform(-1e4, 1e4, (11, d)))
+                best = lower_bound.optimal_partition(points, K)[1]
                 for seed in range(runs if population < 100 else runs // 2):
                     found = Genetic(population=population).run(points, K, np.random.default_rng(seed))
                     hits.append(found.sse <= best * (1 + 1e-9))
@@ -151,7 +151,7 @@ def heuristic(quick: bool) -> list[Row]:
     rows: list[Row] = []
     runs = 2 if quick else 5
     for n, epochs, printed in ((20, 10_000, 4.29), (35, 10_000, 3.13), (50, 100_000, 4.02), (100, 10_000, 15.37)):
-        points = z_scores(np.random.default_rng(n).uniform(-1e4, 1e4, (n, 2)))
+        points = scale_to_z_scores(np.random.default_rng(n).uniform(-1e4, 1e4, (n, 2)))
         epochs = min(epochs, 20_000) if quick else epochs
         for keep_best in (True, False):
             algorithm = Genetic(population=50, epochs=epochs, crossover_rate=0.3, keep_best=keep_best)
@@ -186,7 +186,7 @@ def hybrid(quick: bool) -> list[Row]:
     for name, values in sets.items():
         if values is None:
             continue
-        points = z_scores(values)
+        points = scale_to_z_scores(values)
         alone = mdav_loss(points)
         for size in (12, 18, 27):
             ways: list[tuple[Hybrid, int]] = [(OneStep(macrogroup=size), 0), (TwoStep(macrogroup=size), 1)]

@@ -7,7 +7,7 @@ takes random tables of 1 000, 3 000 and 10 000 records.
 `speed` runs once without any cache: a minute or more for each table with the usual 100 generations, so that
 `--generations 20` is enough for a first look.
 
-The paper's tables, cell by cell, are printed by `crypsis experiment gomm-2014`.
+The paper's tables, cell by cell, are printed by `python experiments/gomm-2014/reproduce.py`.
 Reference data: the folder named by CRYPSIS_DATA, else ../shared/data beside the repository. CPU seconds throughout.
 """
 
@@ -18,6 +18,7 @@ import csv
 import itertools
 import json
 import os
+import sys
 import time
 from collections import deque
 from pathlib import Path
@@ -26,9 +27,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.charts.experiments import MUTATIONS, average_runs, operator_picture, time_picture
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
+
+from pictures import MUTATIONS, average_runs, operator_picture, time_picture
+
 from crypsis.evolution import Budget, Problem, State, evolve
-from crypsis.searches.groupings import Evaluator, GroupingSearch, genome_of, groups_of
+from crypsis.searches.gomm import Evaluator, GommSearch, genome_of_listed_groups, groups_of
 from crypsis.table.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,7 +62,7 @@ def run(
     table: Table, seed: int, generations: int = 0, target: float = -np.inf, **settings: Any
 ) -> tuple[Problem, State, float, float]:
     """Problem, last state, CPU seconds, and the score after half of the generations; it ends early at the target."""
-    search = GroupingSearch(**settings)
+    search = GommSearch(**settings)
     rng = np.random.default_rng(seed)
     started, middle = time.process_time(), np.inf
     problem = search.pose(table, None, rng)
@@ -100,11 +104,11 @@ def pairs(values: NDArray[np.float64], sizes: list[int]) -> None:
     p = values.shape[1]
     print(f"\n## Census, all {2 ** (p - 1)} divisions into at most two groups: the best five")
     for k in sizes:
-        evaluate, found = Evaluator(values, GroupingSearch(k=k, recipe="paper")._convention()), []
+        evaluate, found = Evaluator(values, GommSearch(k=k, recipe="paper").scoring_convention()), []
         for chosen in range(2 ** (p - 1)):
             sides = [tuple(a for a in range(p) if (chosen >> a & 1) == side) for side in (0, 1)]
             groups = [side for side in sides if side]
-            found.append((sum(evaluate(genome_of(groups, p, k))) / 2, groups))
+            found.append((sum(evaluate(genome_of_listed_groups(groups, p, k))) / 2, groups))
         for score, groups in sorted(found)[:5]:
             print(f"k = {k}: {score:.4f}", [[a + 1 for a in group] for group in groups], flush=True)
 
@@ -113,7 +117,7 @@ class Forgetful(Evaluator):
     """The evaluator with every memory off: no groups kept, no distances kept, all pairs of records compared."""
 
     def __call__(self, genome: NDArray[Any]) -> tuple[float, ...]:
-        found = self.in_full(genome)
+        found = self.fitness_in_full(genome)
         return found.IL, self.risk(found)
 
 
@@ -131,10 +135,10 @@ def speed(data: dict[str, NDArray[np.float64]], generations: int) -> None:
     for name, values in data.items():
         table = as_table(values)
         _, quick, cached, _ = run(table, 0, generations=generations, k=25, recipe="paper")
-        settings = GroupingSearch(k=25, recipe="paper")
+        settings = GommSearch(k=25, recipe="paper")
         rng = np.random.default_rng(0)
         posed = settings.pose(table, None, rng)
-        plain = Forgetful(values, settings._convention())
+        plain = Forgetful(values, settings.scoring_convention())
         plain(posed.start[0])  # compiled before the clock starts, as the other already is
         bare = Problem(always_new, posed.strategy, posed.start, plain, posed.objectives, remember=0)
         started = time.process_time()
@@ -200,14 +204,16 @@ def dynamic(data: dict[str, NDArray[np.float64]], seeds: int, sizes: list[int], 
 
 def operators(data: dict[str, NDArray[np.float64]], seeds: int, folder: Path) -> None:
     table = as_table(data["Water"])
-    rows = average_runs([run(table, seed, k=25, recipe="paper")[1].settled() for seed in range(seeds)])
+    rows = average_runs([run(table, seed, k=25, recipe="paper")[1].settle_tally() for seed in range(seeds)])
     draw(operator_picture(rows, MUTATIONS, f"Mutations, Water k = 25, mean of {seeds} runs"), folder / "gomm-mutations")
     draw(
         operator_picture(rows, ("crossover",), f"Crossover, Water k = 25, mean of {seeds} runs"),
         folder / "gomm-crossover",
     )
-    ours = average_runs([run(table, s, k=25, recipe="paper", start="customary")[1].settled() for s in range(seeds)])
-    draw(operator_picture(ours, MUTATIONS, "Mutations, customary start"), folder / "gomm-mutations-customary-start")
+    ours = average_runs(
+        [run(table, s, k=25, recipe="paper", start="heuristic")[1].settle_tally() for s in range(seeds)]
+    )
+    draw(operator_picture(ours, MUTATIONS, "Mutations, heuristic start"), folder / "gomm-mutations-customary-start")
 
 
 def draw(spec: dict[str, Any], path: Path) -> None:

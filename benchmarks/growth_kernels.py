@@ -21,8 +21,8 @@ import numpy as np
 from crypsis.kernels import partitions
 from crypsis.kernels.annealing import sse
 from crypsis.kernels.halving import halve_until
-from crypsis.kernels.linkage import BUCKET, CodeGroups, Forest, Known, grow, linked
-from crypsis.searches.lattices.evaluation import prepare
+from crypsis.kernels.linkage import BUCKET, CodeGroups, Forest, Known, grow_linkage_forest, link_all
+from crypsis.searches.pbg_ea.evaluation import prepare_lattice_evaluation
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
@@ -69,8 +69,8 @@ def linkage(rows: int, columns: int) -> Work:
     distinct, weight = published[::5].copy(), np.full(rows // 5, 5)
 
     def work() -> Any:
-        order, *boxes = grow(distinct, np.array([0, len(distinct)]), BUCKET)
-        return linked(known, own, groups, Forest(distinct[order], weight, 5 * order, *boxes))
+        order, *boxes = grow_linkage_forest(distinct, np.array([0, len(distinct)]), BUCKET)
+        return link_all(known, own, groups, Forest(distinct[order], weight, 5 * order, *boxes))
 
     return work
 
@@ -78,9 +78,9 @@ def linkage(rows: int, columns: int) -> Work:
 def one_node(rows: int, columns: int) -> Work:
     table = categories(rows, columns)
     lattice = Lattice.of(table)
-    context = prepare(table, lattice, None, None, False)
+    context = prepare_lattice_evaluation(table, lattice, None, None, False)
     levels = tuple(place % (height + 1) for place, height in enumerate(lattice.heights))
-    return lambda: context.reading(levels, 2, rows // 100, 5)
+    return lambda: context.judge_node(levels, 2, rows // 100, 5)
 
 
 KERNELS = {case.__name__: case for case in (mdav, blocks, squares, linkage, one_node)}

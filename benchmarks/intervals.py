@@ -18,7 +18,7 @@ from crypsis.masking import Microaggregation, Noise
 from crypsis.masking.method import MaskingMethod
 from crypsis.measures import IntervalDisclosure, RecordLinkage
 from crypsis.measures.interval_disclosure import BoundInterval
-from crypsis.measures.intervals import score_interval, wilson
+from crypsis.measures.intervals import score_confidence_interval, wilson_interval
 from crypsis.table.table import Table
 
 FILES: dict[str, MaskingMethod] = {
@@ -52,8 +52,8 @@ def covered(earned: NDArray[np.float64], largest: float, people: int, draws: int
     """Coverage and mean width over draws without replacement, of this rule and of Wilson's as if scores were hits."""
     rng, truth = np.random.default_rng(17), 100.0 * float(earned.mean())
     some = [rng.choice(earned, people, replace=False) for _ in range(draws)]
-    ends = np.array([score_interval(part, len(earned), largest=largest) for part in some])
-    plain = np.array([wilson(float(part.sum()), people) for part in some])
+    ends = np.array([score_confidence_interval(part, len(earned), largest=largest) for part in some])
+    plain = np.array([wilson_interval(float(part.sum()), people) for part in some])
     return {
         "rate": truth,
         "coverage": 100.0 * float(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean()),

@@ -27,10 +27,11 @@ from crypsis.encodings.generalisation import levels_key
 from crypsis.evolution import Budget, Problem, evolve
 from crypsis.masking.local_recoding import LocalRecoding
 from crypsis.measures.generalisation_loss import GeneralLoss
-from crypsis.searches.lattices import evaluate_lattice, least_loss, minimal, optimum
-from crypsis.searches.lattices.evaluation import prepare
-from crypsis.searches.lattices.models import feasible_strategy
-from crypsis.searches.lattices.operators import DemandScores, first_nodes
+from crypsis.searches.pbg_ea import evaluate_lattice, minimal_node_scores, optimal_lattice_node, search_least_pbg_loss
+from crypsis.searches.pbg_ea.evaluation import prepare_lattice_evaluation
+from crypsis.searches.pbg_ea.operators import draw_first_pbg_nodes
+from crypsis.searches.pbg_ea.pbg_ea_search import feasible_pbg_strategy
+from crypsis.searches.pbg_ea.scores import DemandScores
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import Hierarchy
@@ -108,7 +109,7 @@ def times(table: Table) -> list[Row]:
         ("all nodes: k, l, GLM, CM, S_k", lambda: evaluate_lattice(table, 0.01, "by-size", **lean), 0.6),
         ("all nodes with S_l too", lambda: evaluate_lattice(table, 0.01, "by-size", label="salary-class"), None),
         ("nodes with k ≥ 2 by pruning", lambda: evaluate_lattice(table, 0.01, "by-size", prune=2, **lean), 0.3),
-        ("optimum for k = 5 at 1 %", lambda: optimum(table, 5, 0.01), None),
+        ("optimum for k = 5 at 1 %", lambda: optimal_lattice_node(table, 5, 0.01), None),
     ):
         spent, _ = seconds(work)
         rows.append({"what": name, "seconds": round(spent, 3), "limit": limit})
@@ -122,7 +123,7 @@ def fronts(table: Table) -> list[int]:
     found = []
     for names in (("k", "glm"), ("k", "l", "glm"), ("s_k", "glm")):
         columns = [frame[name].to_numpy().astype(np.float64) * (-1 if name == "glm" else 1) for name in names]
-        found.append(int(minimal(np.stack(columns, axis=1)).sum()))
+        found.append(int(minimal_node_scores(np.stack(columns, axis=1)).sum()))
     return found
 
 
@@ -153,7 +154,7 @@ def large(table: Table) -> list[Row]:
 def optima(table: Table) -> list[Row]:
     rows = []
     for (k, share), known in OPTIMA.items():
-        best = optimum(table, k, share)
+        best = optimal_lattice_node(table, k, share)
         row = {"k": k, "suppression": share, "loss": round(best.glm, 6), "ARX": known}
         rows.append(row | {"suppressed": best.suppressed})
     return rows
@@ -174,7 +175,7 @@ def local(table: Table) -> list[Row]:
 def feasible(table: Table, runs: int) -> list[Row]:
     rows = []
     for k in (5, 10, 100):
-        found = [least_loss(table, np.random.default_rng(seed), k=k) for seed in range(runs)]
+        found = [search_least_pbg_loss(table, np.random.default_rng(seed), k=k) for seed in range(runs)]
         hits = sum(abs(f.loss / 100 - OPTIMA[k, 0.01]) < 1e-6 for f in found)
         most = max(f.evaluations for f in found)
         rows.append({"k": k, "optimum found": f"{hits} of {runs}", "most evaluations": most})
@@ -189,9 +190,11 @@ def wide(runs: int) -> Iterator[Row]:
         for seed in seeds:
             started = time.process_time()
             rng = np.random.default_rng(seed)
-            found.append(least_loss(table, rng, k=5, suppression=0.05, evaluations=WIDE_EVALUATIONS))
+            found.append(search_least_pbg_loss(table, rng, k=5, suppression=0.05, evaluations=WIDE_EVALUATIONS))
             spent.append(time.process_time() - started)
-        scores = DemandScores(prepare(table, lattice, None, None, False), allowed_records(0.05, len(table)), 5, 0)
+        scores = DemandScores(
+            prepare_lattice_evaluation(table, lattice, None, None, False), allowed_records(0.05, len(table)), 5, 0
+        )
         yield {
             "lattice": name, "nodes": f"{lattice.size:.2g}", "records": len(table),
             "loss %": [round(f.loss, 3) for f in found], "most evaluations": max(f.evaluations for f in found),
@@ -293,7 +296,7 @@ def high() -> Iterator[Row]:
         table = skewed(columns, rows)
         lattice, rng = Lattice.of(table), np.random.default_rng(1)
         started = time.process_time()
-        context = prepare(table, lattice, None, None, False)
+        context = prepare_lattice_evaluation(table, lattice, None, None, False)
         spent = time.process_time() - started
         scores = DemandScores(context, allowed_records(0.05, rows), 5, 0)
         nodes = [rng.integers(0, np.array(lattice.heights) + 1) for _ in range(100)]
@@ -303,8 +306,8 @@ def high() -> Iterator[Row]:
             started = time.process_time()
             scores(node)
             each.append(1000 * (time.process_time() - started))
-        strategy, losses, began = feasible_strategy(lattice.heights, 30), {}, time.process_time()
-        problem = Problem(levels_key, strategy, first_nodes(lattice, rng, 30), scores, ("loss", "shortfall"))
+        strategy, losses, began = feasible_pbg_strategy(lattice.heights, 30), {}, time.process_time()
+        problem = Problem(levels_key, strategy, draw_first_pbg_nodes(lattice, rng, 30), scores, ("loss", "shortfall"))
         for state in evolve(problem, rng, Budget(generations=10**6)):
             used = time.process_time() - began
             for limit in (3, 30):

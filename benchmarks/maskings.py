@@ -29,11 +29,17 @@ from numpy.typing import NDArray
 from crypsis.engines import Serial
 from crypsis.kernels import mutations
 from crypsis.measures.objective import Objective
-from crypsis.searches.maskings import PAPER, SWIFT, MaskingResult, MaskingSearch, evolve_maskings, hold_out
-from crypsis.searches.maskings.constraints import Constraints
-from crypsis.searches.maskings.masking_search import MaskedFiles, PaperFamilies, build_population, own_measures
-from crypsis.searches.maskings.scoring import Ledgers
-from crypsis.searches.maskings.strategy import Parent, Proposal, cross
+from crypsis.searches.categorical_masking import (
+    PAPER,
+    SWIFT,
+    CategoricalMaskingSearch,
+    MaskingResult,
+    evolve_maskings,
+    hold_out,
+)
+from crypsis.searches.categorical_masking.categorical_masking_search import cross
+from crypsis.searches.categorical_masking.first_population import MaskedFiles, PaperFamilies, build_population
+from crypsis.searches.categorical_masking.scoring import Constraints, Ledgers, Parent, Proposal, own_measures
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.example import example
 from crypsis.table.table import Table
@@ -124,7 +130,7 @@ def cost() -> list[Row]:
 def cost_of(n: int) -> Row:
     """What readings, changes and crossovers of n records cost."""
     original, *files = grown(n)
-    encoding, pairings = MaskingSearch().encoding(original).joined(files)
+    encoding, pairings = CategoricalMaskingSearch().encoding(original).join_files(files)
     measured = own_measures(encoding)
     chosen = {str(place): measure for place, measure in enumerate(measured) if measure is not None}
     objective = Objective(original, chosen)
@@ -137,7 +143,7 @@ def cost_of(n: int) -> Row:
     def changed(many: int) -> None:
         columns = rng.integers(len(sizes), size=many)
         changes = np.stack([rng.integers(n, size=many), columns, rng.integers(np.array(sizes)[columns])], axis=1)
-        slot = ledgers.slot(codes, b"0")
+        slot = ledgers.find_slot(codes, b"0")
         mutations.attempts(ledgers.stack.frame, ledgers.stack.tallies, ledgers.trial, slot, changes, True)
 
     single, burst = seconds(lambda: changed(1), 300), seconds(lambda: changed(500), 3)
@@ -164,7 +170,7 @@ def cost_of(n: int) -> Row:
 
 def plan(n: int, generations: int = 5) -> list[Row]:
     """The search a plan names, on n invented people: what posing, the first files, a generation and a decode cost."""
-    table, search = example(n), MaskingSearch()
+    table, search = example(n), CategoricalMaskingSearch()
     lines: list[Row] = []
 
     def timed(what: str, action: Callable[[], Any]) -> Any:
@@ -190,7 +196,7 @@ def plan(n: int, generations: int = 5) -> list[Row]:
     return lines
 
 
-def again(search: MaskingSearch, table: Table, state: Any) -> Any:
+def again(search: CategoricalMaskingSearch, table: Table, state: Any) -> Any:
     problem = search.problem(search.encoding(table), None, np.random.default_rng(0))
     return problem.strategy.advance(problem, state, Serial())
 
@@ -213,7 +219,7 @@ def line(result: MaskingResult) -> Row:
     return told
 
 
-def experiment(recipe: MaskingSearch, seeds: int) -> Row:
+def experiment(recipe: CategoricalMaskingSearch, seeds: int) -> Row:
     """Experiments 1 (mean), 2 (max) on all sets, and 3 (best 5 and 10 % removed, max)."""
     runs: dict[str, list[Row]] = {}
     for name in SETS:
@@ -269,7 +275,7 @@ def summary(runs: dict[str, list[Row]]) -> Row:
     return told
 
 
-def held_out(recipe: MaskingSearch) -> list[Row]:
+def held_out(recipe: CategoricalMaskingSearch) -> list[Row]:
     """The best file before and after the search: its own risk, and the attacks the search did not use."""
     lines = []
     for name in SETS:
@@ -286,7 +292,7 @@ def held_out(recipe: MaskingSearch) -> list[Row]:
     return lines
 
 
-def front(path: Path, recipe: MaskingSearch) -> list[Row]:
+def front(path: Path, recipe: CategoricalMaskingSearch) -> list[Row]:
     """One run that moves the whole front, drawn before and after."""
     import vl_convert
 

@@ -1,4 +1,4 @@
-"""CPU seconds of every measure and privacy model on a ladder of sizes.
+"""CPU seconds of every measure and privacy model for several sizes.
 
     python benchmarks/measures.py [--sizes 1000 10000 100000] [--only NAME …] [--limit SECONDS] [--json]
 

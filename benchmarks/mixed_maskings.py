@@ -25,24 +25,29 @@ from models import adult
 
 import crypsis
 from crypsis.engines import Serial
-from crypsis.measures.linkage_attacks import LinkageAttack, attack_credits, column_sets, searched_attacks
+from crypsis.measures.linkage_attacks import (
+    LinkageAttack,
+    attack_credits,
+    column_sets_for_linkage,
+    searched_linkage_attacks,
+)
 from crypsis.measures.utility import Distributions
-from crypsis.searches.mixed_maskings.annealing import ExchangeLineages
+from crypsis.searches.mixed_masking.annealing import ExchangeChains
 from crypsis.searches.search import searches
 from crypsis.table.attribute import Kind
 from crypsis.table.table import Table
 
 LINKAGE = (15.0, 10.0, 5.0)
-SEARCHES = ("mixed-masking", "composite", "partition", "local-recoding")
+SEARCHES = ("mixed-masking", "composite", "memetic", "local-recoding")
 HELD_OUT_SETS = 24
 TABLES: dict[str, Callable[[], Table]] = {"example": lambda: crypsis.example(1000), "adult": lambda: adult(3000)}
 QUANTA = 72
-"""Two runs of a lineage."""
+"""Two runs of a chain."""
 
 
 def worst_held_out(table: Table, masked: Table) -> float:
     """The most that linkage finds by a held-out set of columns; generalised columns can be read too."""
-    sets = column_sets(table.quasi_identifiers, "held-out", HELD_OUT_SETS)
+    sets = column_sets_for_linkage(table.quasi_identifiers, "held-out", HELD_OUT_SETS)
     return max(
         crypsis.RecordLinkage(columns=known, scaling=scaling).against(table).read(masked)
         for known in sets
@@ -88,13 +93,13 @@ def compared(name: str, table: Table, search: str, seconds: float, seed: int) ->
 def fitted(name: str, table: Table, seed: int) -> None:
     """How much a file is fitted to the attacks that guided it."""
     known = tuple(table.quasi_identifiers)
-    guides = {"all columns": [LinkageAttack(known)], "three distances": searched_attacks(known, 0)}
-    guides["24 sets too"] = searched_attacks(known, 24)
+    guides = {"all columns": [LinkageAttack(known)], "three distances": searched_linkage_attacks(known, 0)}
+    guides["24 sets too"] = searched_linkage_attacks(known, 24)
     for title, attacks in guides.items():
-        search = crypsis.MixedMaskingSearch(rungs=1, lowest=5.0)
+        search = crypsis.MixedMaskingSearch(risk_limits=1, lowest=5.0)
         problem = search.pose(table, None, np.random.default_rng(seed))
-        lineages = cast(ExchangeLineages, problem.strategy)
-        problem = replace(problem, strategy=replace(lineages, space=replace(lineages.space, attacks=tuple(attacks))))
+        chains = cast(ExchangeChains, problem.strategy)
+        problem = replace(problem, strategy=replace(chains, space=replace(chains.space, attacks=tuple(attacks))))
         state = problem.strategy.begin(problem, np.random.default_rng(seed), Serial())
         for _ in range(QUANTA):
             state = problem.strategy.advance(problem, state, Serial())
@@ -112,7 +117,7 @@ def fitted(name: str, table: Table, seed: int) -> None:
 def rates(name: str, table: Table, seed: int) -> None:
     """Adaptive and fixed rates after the same quanta."""
     for adaptive in (True, False):
-        search = crypsis.MixedMaskingSearch(adaptive=adaptive, rungs=3, lowest=5, highest=20)
+        search = crypsis.MixedMaskingSearch(adaptive=adaptive, risk_limits=3, lowest=5, highest=20)
         problem = search.pose(table, None, np.random.default_rng(seed))
         state = problem.strategy.begin(problem, np.random.default_rng(seed), Serial())
         for _ in range(QUANTA):

@@ -31,7 +31,7 @@ from page_tables import HOW_TO, replace_table
 import crypsis
 from crypsis.engines import Serial
 from crypsis.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from crypsis.searches.lattices import LatticeSearch
+from crypsis.searches.pbg_ea import PbgEaSearch
 from crypsis.table.files import read_table, write_table
 from crypsis.table.table import Table
 
@@ -45,7 +45,7 @@ OPTIMA: dict[str, tuple[PrivacyModel, float]] = {
     "k 5 + entropy l 4, 1 %": (LDiversity(l=4, kind="entropy"), 0.01),
     "k 5 + entropy l 4, 4 %": (LDiversity(l=4, kind="entropy"), 0.04),
 }
-SEARCHES = ("partition", "local-recoding", "composite", "lattice")
+SEARCHES = ("memetic", "local-recoding", "composite", "pbg-ea")
 TABLES = ("example", "Adult 5000", "liver", "example, income")
 
 
@@ -95,15 +95,15 @@ def optima() -> None:
     wanted = json.loads((DATA.resolve().parent / "conformance" / "adult_lattice_optima.json").read_text())
     table, order = adult(), tuple(wanted["order"])
     small = table.take(np.arange(200))
-    LatticeSearch(columns=order, indices=("k", "glm")).under(
-        [KAnonymity(k=2), TCloseness(t=0.9, distance="equal")]
-    ).pose(small, None, np.random.default_rng(0))  # compiles what follows uses
+    PbgEaSearch(columns=order, indices=("k", "glm")).under([KAnonymity(k=2), TCloseness(t=0.9, distance="equal")]).pose(
+        small, None, np.random.default_rng(0)
+    )  # compiles what follows uses
     print(
         f"{'demand':26}{'loss':>10}{'wanted':>10}{'suppressed':>12}{'wanted':>8}  {'node':26}{'CPU s':>6}  written file"
     )
     for name, (model, share) in OPTIMA.items():
         models: list[PrivacyModel] = [KAnonymity(k=5), model]
-        search = LatticeSearch(columns=order, suppression=share, indices=("k", "glm"))
+        search = PbgEaSearch(columns=order, suppression=share, indices=("k", "glm"))
         started = time.process_time()
         search.under(models).pose(table, None, np.random.default_rng(0))
         cpu = time.process_time() - started

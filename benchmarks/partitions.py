@@ -1,9 +1,9 @@
-"""A ladder for the partitioners: CPU time, peak memory and growth of each, beside microagg1d where it is installed.
+"""Partitioners by size: CPU time, peak memory and growth of each, beside microagg1d where it is installed.
 
-    python benchmarks/partitions.py                     the ladder, one core, about two minutes
+    python benchmarks/partitions.py                     all sizes, one core, about two minutes
     python benchmarks/partitions.py --largest 20000     a shorter one
     python benchmarks/partitions.py --million           also 1 M × 10 in blocks
-    python benchmarks/partitions.py --json ladder.json  the same as JSON
+    python benchmarks/partitions.py --json sizes.json  the same as JSON
 
 Data are standard normal, p = 10, k = 5. Times are CPU seconds of this process after a warm-up; memory is what the
 process grew by at its peak while the call ran, the input aside.
@@ -29,7 +29,7 @@ from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav, mdav_by_tree, s
 from crypsis.masking.partitioning import CBFS, VMDAV, Blocks, Univariate
 
 P, K = 10, 5
-LADDER = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 Grouping = Callable[[NDArray[np.float64]], NDArray[np.int32]]
 
 
@@ -135,17 +135,17 @@ def against_microagg1d(n: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=int, default=LADDER[-1], help="last rung of the ladder")
+    parser.add_argument("--largest", type=int, default=SIZES[-1], help="largest size")
     parser.add_argument("--million", action="store_true", help="also 1 000 000 records in blocks")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     chosen = parser.parse_args()
-    rows = climb(list(GROUPINGS), [n for n in LADDER if n <= chosen.largest])
+    rows = climb(list(GROUPINGS), [n for n in SIZES if n <= chosen.largest])
     exponents = growth(rows)
     line = against_microagg1d(1_000_000)
     if chosen.million:
         rows += climb(["blocks"], [1_000_000])
     if chosen.json:
-        chosen.json.write_text(json.dumps({"ladder": rows, "growth": exponents, "univariate": line}, indent=1))
+        chosen.json.write_text(json.dumps({"sizes": rows, "growth": exponents, "univariate": line}, indent=1))
 
 
 if __name__ == "__main__":

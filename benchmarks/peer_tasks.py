@@ -109,10 +109,12 @@ def generalise(tool: str, folder: Path, times: int) -> Answer:
     if tool == "crypsis":
         from lattices import adult
 
-        from crypsis.searches.lattices import optimum
+        from crypsis.searches.pbg_ea import optimal_lattice_node
 
         table = adult()
-        spent, node = best(times, lambda: optimum(table, K, LIMIT), lambda: optimum(table, K, LIMIT))
+        spent, node = best(
+            times, lambda: optimal_lattice_node(table, K, LIMIT), lambda: optimal_lattice_node(table, K, LIMIT)
+        )
         return {"seconds": spent, "levels": [int(level) for level in node.levels], "suppressed": int(node.suppressed)}
     from anjana.anonymity import k_anonymity
     from anjana.anonymity.utils import utils
@@ -238,15 +240,15 @@ def _ours(scores: Any, heights: Any, strides: Any, population: int, generations:
     from lattices import adult
 
     from crypsis.evolution import Budget, evolve
-    from crypsis.searches.lattices import LatticeSearch
-    from crypsis.searches.lattices.operators import first_nodes
+    from crypsis.searches.pbg_ea import PbgEaSearch
+    from crypsis.searches.pbg_ea.operators import draw_first_pbg_nodes
     from crypsis.table.lattice import Lattice
 
     if not POSED:
         table = adult()
-        search = LatticeSearch(indices=("k", "glm"), method="nsga2", population=population)
+        search = PbgEaSearch(indices=("k", "glm"), method="nsga2", population=population)
         POSED.extend([search.pose(table, None, np.random.default_rng(0)), Lattice.of(table)])
-    start = first_nodes(POSED[1], np.random.default_rng(seed), population)
+    start = draw_first_pbg_nodes(POSED[1], np.random.default_rng(seed), population)
     looked_up = replace(POSED[0], start=start, evaluate=lambda genome: tuple(scores[int(genome @ strides)].tolist()))
     *_, state = evolve(looked_up, np.random.default_rng(1000 + seed), Budget(generations=generations))
     return state.frontier.scores

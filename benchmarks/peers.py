@@ -29,7 +29,7 @@ from lattices import QUASI, adult, hierarchy
 from crypsis.kernels.annealing import sse
 from crypsis.masking.generalisation import Generalisation
 from crypsis.measures.generalisation_loss import GeneralLoss
-from crypsis.searches.lattices import evaluate_lattice, optimum
+from crypsis.searches.pbg_ea import evaluate_lattice, optimal_lattice_node
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
@@ -120,7 +120,7 @@ def prepare(folder: Path) -> Table:
     }
     (folder / "hierarchies.json").write_text(json.dumps(rows))
     write_csv(table, folder / "adult.csv", (*QUASI, "occupation"))
-    coarse = generalised(table, trees, optimum(table, K, 0.01).levels)
+    coarse = generalised(table, trees, optimal_lattice_node(table, K, 0.01).levels)
     (folder / "coarse.csv").write_text("\n".join([HEAD, *coarse]) + "\n", encoding="utf-8")
     drawn = [coarse[row] for row in rng.integers(0, len(coarse), 1_000_000)]
     (folder / "million.csv").write_text("\n".join([HEAD, *drawn]) + "\n", encoding="utf-8")

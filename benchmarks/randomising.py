@@ -1,4 +1,4 @@
-"""Rank swapping of five columns and PRAM of two on a ladder of sizes: CPU seconds and growth.
+"""Rank swapping of five columns and PRAM of two for several sizes: CPU seconds and growth.
 
 python benchmarks/randomising.py [--largest 1000000] [--json FILE]
 """

@@ -13,19 +13,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
+
+from data import reference_file
+
 import crypsis
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.repairing import repair
-from crypsis.privacy.model import class_sizes
+from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.links import links
 from crypsis.table.precision import at_source_precision
-from crypsis.table.reference import reference_file
-from crypsis.table.rules import count_violations, proposed_rules, read_rule
+from crypsis.table.rules import judge_rule_violations, proposed_rules, read_rule
 from crypsis.table.table import Table
 
 QUASI = {
@@ -82,7 +87,7 @@ def row(original: Table, masked: Table) -> dict[str, Any]:
         "worst tv": max(tv.values(), default=0.0),
         "loss": crypsis.CellLoss().against(original).read(masked),
         "linkage": crypsis.RecordLinkage().against(original).read(masked),
-        "k": int(np.nanmin(class_sizes(masked, masked.quasi_identifiers))),
+        "k": int(np.nanmin(equivalence_class_sizes(masked, masked.quasi_identifiers))),
         "vanished": sum(
             len(set(np.unique(original.column(n))) - set(np.unique(masked.column(n))))
             for n in tv
@@ -98,7 +103,7 @@ def representatives(table: Table, k: int) -> dict[str, dict[str, Any]]:
     for numbers, categories in [("mean", each) for each in CATEGORIES] + [("spread", "marginal")]:
         method = Microaggregation(k=k, scaling="range", numbers=numbers, categories=categories)
         began = time.process_time()
-        masked = at_source_precision(method.aggregated(table, groups), table)
+        masked = at_source_precision(method.aggregate(table, groups), table)
         name = categories if numbers == "mean" else f"{numbers} + {categories}"
         found[name] = row(table, masked) | {"cpu": time.process_time() - began}
     return found
@@ -123,8 +128,8 @@ def rules(table: Table, k: int) -> list[dict[str, Any]]:
                 {
                     "masked": title,
                     "rule": rule.text,
-                    "before repair": count_violations(rule, plain, masked).created,
-                    "after repair": count_violations(rule, plain, mended).created,
+                    "before repair": judge_rule_violations(rule, plain, masked).created,
+                    "after repair": judge_rule_violations(rule, plain, mended).created,
                     "loss before": row(plain, masked)["loss"],
                     "loss after": row(plain, mended)["loss"],
                     "cpu of all": spent,

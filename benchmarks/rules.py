@@ -16,17 +16,17 @@ from pathlib import Path
 
 import numpy as np
 
-from crypsis.audits.default_roles import cautious
+from crypsis.audits.default_roles import assign_default_roles
 from crypsis.masking import Microaggregation
 from crypsis.masking.repairing import repair
 from crypsis.measures import CellLoss
 from crypsis.plan import Plan, draft
-from crypsis.privacy.model import class_sizes
+from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
 from crypsis.table.precision import at_source_precision
 from crypsis.table.profile import profile
-from crypsis.table.rules import count_violations, proposed_rules, read_rule
+from crypsis.table.rules import judge_rule_violations, proposed_rules, read_rule
 from crypsis.table.table import Table
 
 KNOWN = {
@@ -48,7 +48,7 @@ def described(name: str, folder: Path) -> Table:
         data = folder / "example.csv"
         write_table(example(1000), data)
     table = read_table(data)
-    text = draft(data, folder / "plan.toml", table, cautious(profile(table), table), 5)
+    text = draft(data, folder / "plan.toml", table, assign_default_roles(profile(table), table), 5)
     (folder / "plan.toml").write_text(text, encoding="utf-8")
     return Plan.read(folder / "plan.toml").table(folder)
 
@@ -67,11 +67,11 @@ def report(table: Table, k: int, known: tuple[str, ...]) -> None:
         began = time.perf_counter()
         mended = repair(masked, table, rules)
         took = time.perf_counter() - began
-        sizes = [int(np.nanmin(class_sizes(each, table.quasi_identifiers))) for each in (masked, mended)]
+        sizes = [int(np.nanmin(equivalence_class_sizes(each, table.quasi_identifiers))) for each in (masked, mended)]
         lost = [f"{loss.read(each):.2f} %" for each in (masked, mended)]
         print(f"  {way}: k {sizes[0]} → {sizes[1]}, loss {lost[0]} → {lost[1]}, {took:.2f} s")
         for text, rule in zip(texts, rules, strict=True):
-            before, after = (count_violations(rule, table, each).created for each in (masked, mended))
+            before, after = (judge_rule_violations(rule, table, each).created for each in (masked, mended))
             print(f"    {before:6d} → {after:<4d} {text}")
 
 

@@ -1,6 +1,6 @@
-"""Beyond one table in memory: blocks on a ladder, a Parquet file under a memory cap, and what two processes bring.
+"""Beyond one table in memory: blocks by size, a Parquet file under a memory cap, and what two processes bring.
 
-    python benchmarks/scale.py ladder --largest 1000000      blocks: CPU, memory, growth, loss against mdav
+    python benchmarks/scale.py sizes  --largest 1000000      blocks: CPU, memory, growth, loss against mdav
     python benchmarks/scale.py parquet --rows 50000000       generate, count, front, release, verify under a cap
     python benchmarks/scale.py workers                       one process, two threads, two processes, by family
     python benchmarks/scale.py linkage --rows 1000000        record linkage of a large masked table, by a sample
@@ -36,7 +36,7 @@ THRIFTY = {
     "MALLOC_ARENA_MAX": "2",
 }
 """Allocators that give address space back: RLIMIT_DATA counts what is reserved, used or not."""
-LADDER = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
+SIZES = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 
 
 def peak() -> float:
@@ -52,14 +52,14 @@ def clocked(work: Callable[[], Any]) -> tuple[Any, float, float]:
     return found, time.process_time() - cpu, time.perf_counter() - wall
 
 
-# -- blocks on a ladder --
+# -- blocks by size --
 
 
-def ladder(largest: int) -> list[dict[str, Any]]:
-    """One process per rung, so that peaks do not hide each other; the last rung is the largest asked for."""
+def run_sizes(largest: int) -> list[dict[str, Any]]:
+    """One process per size, so that peaks do not hide each other; the last size is the largest asked for."""
     rows: list[dict[str, Any]] = []
-    for n in [*(n for n in LADDER if n < largest), largest]:
-        made = subprocess.run([sys.executable, __file__, "rung", "--rows", str(n)], capture_output=True, check=True)
+    for n in [*(n for n in SIZES if n < largest), largest]:
+        made = subprocess.run([sys.executable, __file__, "size", "--rows", str(n)], capture_output=True, check=True)
         row = json.loads(made.stdout)
         if rows:
             row["growth"] = math.log(row["cpu"] / rows[-1]["cpu"]) / math.log(n / rows[-1]["rows"])
@@ -68,7 +68,7 @@ def ladder(largest: int) -> list[dict[str, Any]]:
     return rows
 
 
-def rung(n: int) -> dict[str, Any]:
+def run_size(n: int) -> dict[str, Any]:
     from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, sse
     from crypsis.masking.partitioning import Blocks
 
@@ -139,9 +139,10 @@ def parquet(folder: Path, rows: int, cap: float) -> dict[str, Any]:
 def capped(folder: Path, rows: int, cap: float) -> dict[str, Any]:
     if cap:
         resource.setrlimit(resource.RLIMIT_DATA, (int(cap * GB), int(cap * GB)))
-    from crypsis.release.lazy_release import release_lazily
-    from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
-    from crypsis.searches.lattices.operators import minimal
+    from crypsis.privacy import KAnonymity, LDiversity
+    from crypsis.release.lazy_release import publish_counted
+    from crypsis.searches.pbg_ea import minimal_node_scores
+    from crypsis.searches.pbg_ea.evaluation import evaluate_lattice, optimal_lattice_node
     from crypsis.table.hierarchy import Hierarchy
     from crypsis.table.lazy import count_lazily
 
@@ -159,23 +160,24 @@ def capped(folder: Path, rows: int, cap: float) -> dict[str, Any]:
             confidential=["illness"],
             identifiers=["id"],
             hierarchies=hierarchies,
-        ).decided(dict.fromkeys(("wage", "rent", "hours"), "confidential"))
+        ).decide_roles(dict.fromkeys(("wage", "rent", "hours"), "confidential"))
     )
     nodes, nodes_cpu, _ = clocked(lambda: evaluate_lattice(held.counts, 0.01))
-    front = minimal(np.stack([nodes["k"], nodes["l"], -nodes["glm"].to_numpy()], axis=1).astype(np.float64))
-    best = optimum(held.counts, K, 0.01, l=3)
+    front = minimal_node_scores(np.stack([nodes["k"], nodes["l"], -nodes["glm"].to_numpy()], axis=1).astype(np.float64))
+    best = optimal_lattice_node(held.counts, K, 0.01, l=3)
     waivers = {f"singling-out:{name}": "invented amounts" for name in ("wage", "rent", "hours")}
+    models = [KAnonymity(k=K), LDiversity(l=3)]
     shutil.rmtree(out, ignore_errors=True)
-    made, release_cpu, release_wall = clocked(
-        lambda: release_lazily(held, best.levels, out, suppression=0.01, k=K, l=3, waivers=waivers)
+    _, release_cpu, release_wall = clocked(
+        lambda: publish_counted(held, best.levels, out, models=models, suppression=0.01, waivers=waivers)
     )
-    written = sum(path.stat().st_size for path in (out / "data").iterdir())
+    written = sum(path.stat().st_size for path in (out / "public").glob("*.parquet"))
     shutil.rmtree(out)
     return {
         "rows": rows, "cap_gb": cap, "file_gb": source.stat().st_size / GB, "in_memory_gb": rows * 9 * 8 / GB,
         "tuples": len(held.tuples), "count_cpu": count_cpu, "count_wall": count_wall,
         "nodes": len(nodes), "nodes_cpu": nodes_cpu, "front": int(front.sum()),
-        "best": made.message, "k": made.k, "l": made.l, "glm": best.glm, "suppressed": made.suppressed,
+        "best": best.message, "k": best.k, "l": best.l, "glm": best.glm, "suppressed": best.suppressed,
         "release_and_verify_cpu": release_cpu, "release_and_verify_wall": release_wall,
         "written_gb": written / GB, "peak_gb": peak(),
     }  # fmt: skip
@@ -194,7 +196,7 @@ def linkage(n: int) -> dict[str, Any]:
     names = [f"x{j}" for j in range(P)]
     values = np.random.default_rng(0).standard_normal((n, P))
     table = Table.from_columns({a: values[:, j] for j, a in enumerate(names)}, roles=dict.fromkeys(names, "quasi"))
-    masked = Microaggregation(k=K).shared(
+    masked = Microaggregation(k=K).share_values(
         table, tuple(names), Blocks(mending=0).partition(values, K, np.random.default_rng(0))
     )
     few = table.take(np.arange(1_000))
@@ -209,7 +211,7 @@ def linkage(n: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["ladder", "rung", "parquet", "generate", "capped", "workers", "linkage"])
+    parser.add_argument("what", choices=["sizes", "size", "parquet", "generate", "capped", "workers", "linkage"])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--largest", type=int, default=1_000_000)
     parser.add_argument("--cap", type=float, default=2.0, help="GB; 0: the caller caps, by a control group say")
@@ -219,14 +221,14 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.what == "generate":
         generate(asked.folder / f"people-{asked.rows}.parquet", asked.rows)
-    elif asked.what == "ladder":
-        ladder(asked.largest)
+    elif asked.what == "sizes":
+        run_sizes(asked.largest)
     elif asked.what == "workers":
         from workers import workers
 
         workers(asked.only, asked.longer)
     else:
-        here = {"rung": lambda: rung(asked.rows), "parquet": lambda: parquet(asked.folder, asked.rows, asked.cap)}
+        here = {"size": lambda: run_size(asked.rows), "parquet": lambda: parquet(asked.folder, asked.rows, asked.cap)}
         here["linkage"] = lambda: linkage(asked.rows)
         here["capped"] = lambda: capped(asked.folder, asked.rows, asked.cap)
         print(json.dumps(here[asked.what]()))

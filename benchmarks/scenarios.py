@@ -3,7 +3,7 @@
     python benchmarks/scenarios.py [--tables example adult] [--rows 2000] [--seconds 20 | --generations 40] [--seeds 1]
 
 Each table has two disjoint scenarios, k = 5 in each. `together` is the search composite with k = 5 over all
-quasi-identifiers, `apart` the search grouping with its recipe mixed under the two scenarios; both get the same budget.
+quasi-identifiers, `apart` the search mixed-grouping under the two scenarios; both get the same budget.
 Printed for the solution of least loss: cell loss; record linkage in the worst scenario and for an intruder who knows
 every quasi-identifier; smallest class in the scenarios and over all; mean total variation distance of the categories.
 `apart, as safe` is the least loss with no more linkage in the worst scenario than `together` has, from larger clusters;
@@ -20,8 +20,8 @@ from models import adult
 import crypsis
 from crypsis.measures.utility import Distributions
 from crypsis.privacy import KAnonymity
-from crypsis.privacy.model import class_sizes
 from crypsis.table.attribute import Kind
+from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.table import Table
 
 K = 5
@@ -57,13 +57,14 @@ def line(title: str, table: Table, known: Known, masked: Table) -> str:
     everything = tuple(table.quasi_identifiers)
     asked = (*known, everything)
     linkage = {names: crypsis.RecordLinkage(columns=names).against(table).read(masked) for names in asked}
-    sizes = [int(class_sizes(masked, names).min()) for names in known]
+    sizes = [int(equivalence_class_sizes(masked, names).min()) for names in known]
     moved = Distributions(table).figures(masked, everything)
     tv = [moved[n]["distance"] for n in everything if table.attribute(n).kind is not Kind.NUMERIC and n in moved]
     return (
         f"  {title:17}loss {crypsis.CellLoss().against(table).read(masked):6.2f}   linkage: worst scenario "
         f"{max(linkage[names] for names in known):6.2f}, knows all {linkage[everything]:6.2f}   k: scenarios "
-        f"{min(sizes)}, over all {int(class_sizes(masked, everything).min())}   TV {sum(tv) / max(len(tv), 1):.2f}"
+        f"{min(sizes)}, over all {int(equivalence_class_sizes(masked, everything).min())}   "
+        f"TV {sum(tv) / max(len(tv), 1):.2f}"
     )
 
 
@@ -77,14 +78,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="*", default=[1])
     given = parser.parse_args()
     budget = f"{given.seconds:g}s" if given.seconds else f"{given.generations} generations"
-    grouping = crypsis.GroupingSearch(recipe="mixed", k=K)
-    larger = crypsis.GroupingSearch(recipe="mixed", k=K, largest_k=5 * K)
-    truthful = crypsis.GroupingSearch(recipe="mixed", k=K, truthful=True)
+    grouping = crypsis.MixedGroupingSearch(k=K)
+    larger = crypsis.MixedGroupingSearch(k=K, largest_k=5 * K)
+    truthful = crypsis.MixedGroupingSearch(k=K, truthful=True)
     for name, (table, known) in tables(given.tables, given.rows).items():
         print(f"\n{name}, {len(table)} records, {' + '.join(str(len(each)) for each in known)} columns, {budget}")
         for seed in given.seeds:
             asked = {"budget": budget, "seed": seed}
-            with crypsis.evolve(table, crypsis.CompositeSearch(k=K, rungs=1), [KAnonymity(k=K)], **asked) as run:
+            with crypsis.evolve(table, crypsis.CompositeSearch(k=K, k_values=1), [KAnonymity(k=K)], **asked) as run:
                 masked = run.decode("faithful")
                 print(line("together", table, known, masked))
             most = max(crypsis.RecordLinkage(columns=names).against(table).read(masked) for names in known)

@@ -12,13 +12,18 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
-from crypsis.searches.exhaustive import optimal_partition
-from crypsis.sensitivity import Design, PartitionerSubject, Results, analyse
-from crypsis.sensitivity.trials import attempt
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
+
+from trials import Design, PartitionerSubject, Results, attempt
+from variance import analyse
+
+from crypsis.searches.partitions.lower_bound import optimal_partition
 
 GRID = Design.of(
     {

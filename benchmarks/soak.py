@@ -30,7 +30,7 @@ import numpy as np
 from crypsis.plan import Plan
 from crypsis.plan.document import as_toml
 from crypsis.run import Run
-from crypsis.studio import jobs, opening
+from crypsis.studio import jobs, session
 from crypsis.table.example import example
 from crypsis.table.files import write_table
 
@@ -55,9 +55,9 @@ income = { role = "confidential", because = "invented people" }
 model = "k-anonymity"
 k = 3
 [[search]]
-name = "partition"
+name = "memetic"
 k = 3
-rungs = 4
+k_values = 4
 steps = 20
 [run]
 budget = "4 generations"
@@ -73,7 +73,7 @@ class Server:
 
     def __init__(self, home: Path, seconds: float) -> None:
         plan = home / "example" / "people-plan.toml"
-        opening.write_example(home / "example", plan, rows=1000)
+        session.write_example_for_session(home / "example", plan, rows=1000)
         document = tomllib.loads(plan.read_text(encoding="utf-8"))
         document["run"] = {"budget": f"{seconds:.0f}s", "points": 12}
         plan.write_text(as_toml(Plan.parse(document)), encoding="utf-8")

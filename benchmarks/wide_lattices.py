@@ -29,7 +29,7 @@ from lattices import german, synthetic
 from crypsis.evolution import Budget, evolve
 from crypsis.evolution.selection import DominanceOrder
 from crypsis.evolution.strategies import Archived
-from crypsis.searches.lattices import LatticeSearch
+from crypsis.searches.pbg_ea import PbgEaSearch
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
@@ -43,7 +43,7 @@ def volumes(table: Table, name: str, seed: int, marks: list[int], population: in
     records, columns = len(table), len(Lattice.of(table).names)
     boxes = (1.0, records**2 / 1000, records * columns / 1000) if method != "nsga2" else ()
     settings: dict[str, Any] = {"indices": INDICES, "method": method, "population": population}
-    search = LatticeSearch(**settings, boxes=boxes)
+    search = PbgEaSearch(**settings, boxes=boxes)
     rng = np.random.default_rng(seed)
     problem = search.pose(table, None, rng)
     problem = replace(problem, remember=10**9)

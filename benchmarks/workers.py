@@ -8,19 +8,24 @@ a machine with nothing else to do, two minutes in all; `--longer` multiplies the
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
+
+from trials import Design, PartitionerSubject, run_design
 
 import crypsis
 from crypsis.engines import Engine, Processes, Serial, Threads
 from crypsis.evolution import Budget, evolve
 from crypsis.masking.partitioning import Blocks
-from crypsis.searches.partitions.hybrid_microaggregation import TwoStep
+from crypsis.searches.hybrid_microaggregation import TwoStep
 from crypsis.searches.search import Search
-from crypsis.sensitivity import Design, PartitionerSubject, run_design
 from crypsis.table.table import Table
 
 Work = Callable[[Engine, float], Any]
@@ -70,10 +75,10 @@ def works() -> dict[str, Work]:
             .run(few, 3, np.random.default_rng(0), engine)
             .labels.tobytes()
         ),
-        "GOMM 2014, 1 000 × 10": searched(crypsis.GroupingSearch(k=3), table, 10, guided=False),
-        "masking 2012, example": searched(crypsis.MaskingSearch(), people, 4),
-        "PBG-EA 2009, example": searched(crypsis.LatticeSearch(method="pbg"), people, 8),
-        "partition, example": searched(crypsis.PartitionSearch(k=5), people, 40),
+        "GOMM 2014, 1 000 × 10": searched(crypsis.GommSearch(k=3), table, 10, guided=False),
+        "masking 2012, example": searched(crypsis.CategoricalMaskingSearch(), people, 4),
+        "PBG-EA 2009, example": searched(crypsis.PbgEaSearch(method="pbg"), people, 8),
+        "partition, example": searched(crypsis.MemeticSearch(k=5), people, 40),
         "blocks, 100 000 × 10": lambda engine, share: (
             Blocks().run(numbers(round(100_000 * share), 10), 5, np.random.default_rng(0), engine).tobytes()
         ),

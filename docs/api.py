@@ -23,30 +23,30 @@ TRANSFORMERS = "crypsis.sklearn"
 
 
 def write_api(folder: Path) -> None:
-    """An overview of all public names, and a page for each room."""
+    """An overview of all public names, and a page for each package."""
     (folder / "api").mkdir(parents=True, exist_ok=True)
     (folder / "api.md").write_text(overview(), encoding="utf-8")
-    for room, names in rooms().items():
-        (folder / "api" / f"{room}.md").write_text(page(room, names), encoding="utf-8")
+    for package, names in packages().items():
+        (folder / "api" / f"{package}.md").write_text(page(package, names), encoding="utf-8")
     (folder / "api" / f"{TRANSFORMERS}.md").write_text(transformers(), encoding="utf-8")
 
 
-def rooms() -> dict[str, tuple[str, ...]]:
-    """Every room with a public name, and its public names."""
+def packages() -> dict[str, tuple[str, ...]]:
+    """Every package with a public name, and its public names."""
     found = dict[str, tuple[str, ...]]()
-    for name, room in public_names("crypsis").items():
-        found[room] = (*found.get(room, ()), name)
+    for name, package in public_names("crypsis").items():
+        found[package] = (*found.get(package, ()), name)
     return found
 
 
 def overview() -> str:
-    """Every public name with the first line of its docstring, room by room."""
+    """Every public name with the first line of its docstring, package by package."""
     parts = ["# Python interface", "", "Everything below can be imported from `crypsis`, e.g. `crypsis.protect`.", ""]
     parts += [f"`crypsis.__version__` is the version of the package; this is {crypsis.__version__}.", ""]
-    for room, names in rooms().items():
-        parts += [f"## {room}", "", f"{registered.cell(summary(import_module(room)))}", ""]
+    for package, names in packages().items():
+        parts += [f"## {package}", "", f"{registered.cell(summary(import_module(package)))}", ""]
         parts += ["| name | what it is |", "|---|---|"]
-        parts += [f"| [{name}](api/{room}.md#crypsis.{name}) | {line(getattr(crypsis, name))} |" for name in names]
+        parts += [f"| [{name}](api/{package}.md#crypsis.{name}) | {line(getattr(crypsis, name))} |" for name in names]
         parts.append("")
     module = import_module(TRANSFORMERS)
     parts += [f"## {TRANSFORMERS}", "", f"{registered.cell(summary(module))}", "", "| name | what it is |", "|---|---|"]
@@ -68,9 +68,9 @@ def line(thing: Any) -> str:
     return registered.cell(summary(thing))
 
 
-def page(room: str, names: tuple[str, ...]) -> str:
-    """The entries of one room."""
-    parts = [f"# {room}", "", summary(import_module(room)), ""]
+def page(package: str, names: tuple[str, ...]) -> str:
+    """The entries of one package."""
+    parts = [f"# {package}", "", summary(import_module(package)), ""]
     for name in names:
         thing = getattr(crypsis, name)
         parts += [f"::: crypsis.{name}", ""]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import vl_convert
 
-from crypsis.charts import front_svg
+from crypsis.charts import draw_front_svg
 from crypsis.plan import Plan, draft
 from crypsis.run import Run
 from crypsis.run.front import Front
@@ -71,7 +71,7 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         found = evolved(Path(name), asked.rows, asked.budget)
-    drawing = front_svg(points(found), "loss: how far values moved, %", "risk: people linked to their record, %")
+    drawing = draw_front_svg(points(found), "loss: how far values moved, %", "risk: people linked to their record, %")
     asked.out.write_bytes(vl_convert.svg_to_png(drawing, scale=2.0))
     sys.stdout.write(f"{asked.out}: {len(found)} solutions, {len(found.baselines)} baselines\n")
 

@@ -17,6 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
+
+from data import reference_file
+
 from crypsis.charts import to_png
 from crypsis.evolution import evolve
 from crypsis.masking import Microaggregation
@@ -31,20 +35,19 @@ from crypsis.measures import (
     RankLinkage,
 )
 from crypsis.measures.objective import Objective
-from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.groupings import PAPER as GOMM
-from crypsis.searches.groupings import Evaluator, GroupingSearch, genome_of
-from crypsis.searches.groupings.operators import customary
-from crypsis.searches.lattices import LatticeSearch, minimal
-from crypsis.searches.maskings import PAPER as MASKING
-from crypsis.searches.maskings import Aims, evolve_maskings
-from crypsis.searches.maskings.masking_search import PaperFamilies, build_population
-from crypsis.searches.partitions.ga_microaggregation import Genetic
+from crypsis.searches.categorical_masking import PAPER as MASKING
+from crypsis.searches.categorical_masking import Criteria, evolve_maskings
+from crypsis.searches.categorical_masking.first_population import PaperFamilies, build_population
+from crypsis.searches.ga_microaggregation import Genetic
+from crypsis.searches.gomm import PAPER as GOMM
+from crypsis.searches.gomm import Evaluator, GommSearch, genome_of_listed_groups
+from crypsis.searches.gomm.operators import heuristic_gomm_groupings
+from crypsis.searches.partitions.lower_bound import optimal_partition
+from crypsis.searches.pbg_ea import PbgEaSearch, minimal_node_scores
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
-from crypsis.table.reference import reference_file
 from crypsis.table.table import Table
 
 IMAGES = Path(__file__).parent / "images"
@@ -161,7 +164,7 @@ def gomm() -> Spec:
     names = [f"a{j + 1}" for j in range(12)]
     columns = {n: values[:, j].tolist() for j, n in enumerate(names)}
     table = Table.from_columns(columns, dict.fromkeys(names, "quasi"))
-    search, rng = GroupingSearch(k=k, recipe="paper"), np.random.default_rng(0)
+    search, rng = GommSearch(k=k, recipe="paper"), np.random.default_rng(0)
     problem = search.pose(table, None, rng)
     rows: list[Spec] = []
 
@@ -171,8 +174,12 @@ def gomm() -> Spec:
 
     for genome in problem.start:
         place(genome, "first population, at random")
-    for number, groups in enumerate(customary(values)[:20]):
-        place(genome_of(groups, 12, k), "customary", ("all together", "each alone")[number] if number < 2 else "")
+    for number, groups in enumerate(heuristic_gomm_groupings(values)[:20]):
+        place(
+            genome_of_listed_groups(groups, 12, k),
+            "customary",
+            ("all together", "each alone")[number] if number < 2 else "",
+        )
     best = np.inf
     for state in evolve(problem, rng, search.budget()):
         if state.best_fitness < best - 1e-9:
@@ -221,7 +228,7 @@ def flare() -> Table:
 def masking() -> Spec:
     """A population of masked files before and after, under both scores, by the reading that the verdict judges."""
     table = flare()
-    families = PaperFamilies(largest_k=13, depths=4, swap_step=1.0, coded="share")
+    families = PaperFamilies(largest_k=13, depths=4, swap_step=1.0, coding="share")
     methods = [
         m.model_copy(update={"k": 10 * (m.k - 1)}) if isinstance(m, Microaggregation) else m
         for m in families.methods(table, table.names)
@@ -237,7 +244,7 @@ def masking() -> Spec:
     panels = []
     for score, title in (("mean", "Equation 1: the mean of both"), ("max", "Equation 2: the larger of both")):
         settings = MASKING.model_copy(update={"score": score, "generations": GENERATIONS})
-        result = evolve_maskings(table, files, settings, np.random.default_rng(2), Aims(objective))
+        result = evolve_maskings(table, files, settings, np.random.default_rng(2), Criteria(objective))
         arrows = [
             {"x": float(a[0]), "y": float(a[1]), "x2": float(b[0]), "y2": float(b[1])}
             for a, b in zip(result.pairs_before, result.pairs, strict=True)
@@ -271,9 +278,9 @@ def pbg() -> Spec:
     nested = [[str(age), *(str((age - 17) // 2**level) for level in range(1, 6)), "*"] for age in ages]  # 2 to 32 years
     years = Hierarchy.from_rows(nested, np.array(ages, dtype=np.float64))
     table = table.with_columns({}, attributes={"age": table.attribute("age").but(hierarchy=years)})
-    search = LatticeSearch(indices=("k", "glm"), boxes=(1.0, 1.0), method="pbg")
+    search = PbgEaSearch(indices=("k", "glm"), boxes=(1.0, 1.0), method="pbg")
     problem = search.pose(table, None, np.random.default_rng(0))
-    everywhere: Floats = problem.evaluate.everywhere()
+    everywhere: Floats = problem.evaluate.judge_all()
     *_, state = evolve(problem, np.random.default_rng(3), search.budget())
     cells = len(table) * 8
 
@@ -287,7 +294,7 @@ def pbg() -> Spec:
     )
     y = axis("loss", "GLM, % of its largest value")
     some = np.random.default_rng(0).choice(len(everywhere), 6000, replace=False)
-    found, front = -state.frontier.scores, everywhere[minimal(everywhere)]
+    found, front = -state.frontier.scores, everywhere[minimal_node_scores(everywhere)]
     told = f"{len(front)} minimal nodes of {Lattice.of(table).size}"
     told += f"; PBG-EA evaluated {state.evaluations} and reports {len(found)}"
     layers = [

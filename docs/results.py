@@ -78,9 +78,9 @@ def verdicts() -> str:
     lines = [
         "# What is reproduced, and what is not",
         "",
-        "Made from `experiments/*/verdict.md`, which `crypsis experiment NAME` writes. Every number printed in the "
-        "five papers has a verdict there; below are the ones that are *different* or *not reproduced*, with the "
-        "reason, and the statements that do not hold.",
+        "Made from `experiments/*/verdict.md`, which `python experiments/NAME/reproduce.py` writes. Every number "
+        "printed in the five papers has a verdict there; below are the ones that are *different* or "
+        "*not reproduced*, with the reason, and the statements that do not hold.",
         "",
         "| paper | run | " + " | ".join(VERDICTS) + " |",
         "|---|---|" + "---|" * len(VERDICTS),

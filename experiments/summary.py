@@ -42,7 +42,7 @@ def cells(line: str) -> list[str]:
 
 def judged(text: str) -> list[tuple[str, ...]]:
     """(table, row, column, printed, verdict, why, ours) of every printed number of a verdict."""
-    found, table = [], ""
+    found, table = list[tuple[str, ...]](), ""
     for line in text.splitlines():
         if line.startswith("## "):
             table = line[3:]

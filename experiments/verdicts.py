@@ -91,7 +91,7 @@ class Kept:
             except ValueError:
                 continue  # the line a stopped run was writing
             self.found[row["run"]] = row
-        self.before = sum(row["seconds"] for row in self.found.values())
+        self.before = float(sum(row["seconds"] for row in self.found.values()))
 
     def run(self, name: str, what: Callable[[], Any]) -> Any:
         """The result under this name, computed if it is not there; it must be plain data."""
@@ -365,10 +365,9 @@ def begin(
     for name, values in choices.items():
         parser.add_argument(f"--{name}", choices=values, default=values[0], help=f"{' or '.join(values)}")
     asked = parser.parse_args(sys.argv[1:] if arguments is None else list(arguments))
-    command = f"crypsis experiment {folder.name}{' --quick' if asked.quick else ''}"
     chosen = [
         f" --{name} {getattr(asked, name)}" for name, values in choices.items() if getattr(asked, name) != values[0]
     ]
-    if chosen:  # only the script itself takes further options
-        command = f"python experiments/{folder.name}/reproduce.py{''.join(chosen)}"
+    quick = " --quick" if asked.quick else ""
+    command = f"python experiments/{folder.name}/reproduce.py{quick}{''.join(chosen)}"
     return Report(folder, title, asked.quick, asked.out, command=command), asked

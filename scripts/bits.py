@@ -34,15 +34,15 @@ occupation = { role = "other", because = "invented people" }
 model = "k-anonymity"
 k = 3
 [[search]]
-name = "partition"
+name = "memetic"
 k = 3
 [[search]]
-name = "grouping"
+name = "gomm"
 k = 3
 population = 20
 missing = "mean"
 [[search]]
-name = "lattice"
+name = "pbg-ea"
 [[search]]
 name = "local-recoding"
 k = 3

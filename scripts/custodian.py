@@ -3,7 +3,8 @@
     python scripts/custodian.py --data FOLDER [--budget 10s] [--only example-suggested] [--page FILE]
 
 Three tables, each with the roles that `init` suggests, answered as a custodian would, and with `--cautious`: the
-built-in example, and adult.csv and testdata.csv from FOLDER (`crypsis data fetch adult`; testdata comes with sdcMicro).
+built-in example, and adult.csv and testdata.csv from FOLDER (`python experiments/data.py fetch adult`; testdata comes
+with sdcMicro).
 Prints every command and what it says, as a page. Where a release is refused, the answer that the refusal asks for is
 written into the plan, and the steps are repeated. At the end `scripts/intruder.py` looks for people in the released
 rows, put back into their order by the run; that they are the released ones is checked. Exit 1 if a walk ends without
@@ -171,7 +172,7 @@ class Walk:
         """The intruder, on the released rows in the order of the original."""
         with Run.open(self.home / run) as opened:
             table = opened.decode(opened.choose())
-            unknown = set(table.confidential) - set(opened.plan.unstated())
+            unknown = set(table.confidential) - set(opened.plan.list_unstated())
             rows = [place for place, kept in enumerate(table.kept) if kept]
             shown = pl.DataFrame(crypsis.to_frame(table))[rows]
         released = pl.read_csv(self.home / out / "public" / "data.csv", infer_schema=False)

@@ -50,9 +50,9 @@ INJECTED, MET, LOST = "injected", "met work", "lost"
 PLAN = """
 require = [{ model = "k-anonymity", k = 3 }]
 search = [
-    { name = "partition", k = 3, rungs = 4, steps = 20 },
-    { name = "grouping", k = 3, population = 10, missing = "mean", memory = 8 },
-    { name = "local-recoding", k = 3, rungs = 2, nodes = 64 },
+    { name = "memetic", k = 3, k_values = 4, steps = 20 },
+    { name = "gomm", k = 3, population = 10, missing = "mean", memory = 8 },
+    { name = "local-recoding", k = 3, k_values = 2, nodes = 64 },
 ]
 data = { source = "people.csv" }
 waive = [{ finding = "singling-out", column = "income", because = "invented amounts" }]

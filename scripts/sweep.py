@@ -38,7 +38,7 @@ from crypsis.privacy.model import PrivacyModel
 from crypsis.release.ledger import VARIABLE
 from crypsis.run.releasing import ReleaseTerms, release_solution
 from crypsis.searches.search import searches
-from crypsis.table.profile import suggested_builder
+from crypsis.table.profile import builder_profile_suggests
 
 WORDS = [
     "a",
@@ -60,15 +60,16 @@ WORDS = [
 ]
 REASON = "invented people"
 SMALL: dict[str, dict[str, Any]] = {
-    "grouping": {"population": 8, "crossovers": 2, "climbs": 1, "climb_breadth": 2, "missing": "mean"},
-    "masking": {"largest_k": 6, "depths": 1, "swappings": 1, "prams": 1, "batch": 4},
-    "lattice": {"suppression": 0.2},
-    "local-recoding": {"rungs": 2, "nodes": 256, "breedings": 2},
+    "gomm": {"population": 8, "crossovers": 2, "local_searches": 1, "local_search_size": 2, "missing": "mean"},
+    "categorical-masking": {"largest_k": 6, "depths": 1, "swappings": 1, "prams": 1, "batch": 4},
+    "pbg-ea": {"suppression": 0.2},
+    "mixed-grouping": {"population": 8, "crossovers": 2},
+    "local-recoding": {"k_values": 2, "nodes": 256, "offspring": 2},
 }
 """Settings that make a search small; others are searched as they come."""
-APART, PERTURBING = ("grouping",), ("masking", "mixed-masking")
+APART, PERTURBING = ("gomm", "mixed-grouping"), ("categorical-masking", "mixed-masking")
 """Searches that mask columns apart, and searches that make values false: k over all columns is not theirs."""
-KINDS = {"grouping": (0, 1, 2), "masking": (3,)}
+KINDS = {"gomm": (0, 1, 2), "categorical-masking": (3,)}
 """Kinds of cells that a search can treat; others treat all."""
 FORMATS = ("csv", "parquet")
 METHODS = ("aggregation", "local recoding", "generalisation")
@@ -113,7 +114,7 @@ def with_hierarchies(table: crypsis.Table) -> crypsis.Table:
     changed = {}
     for name in table.quasi_identifiers:
         attribute = table.attribute(name)
-        built = crypsis.build_hierarchy(suggested_builder(table, name), attribute, table.column(name))
+        built = crypsis.build_hierarchy(builder_profile_suggests(table, name), attribute, table.column(name))
         changed[name] = attribute.but(hierarchy=built)
     return table.with_columns({}, attributes=changed)
 

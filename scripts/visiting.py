@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from crypsis.studio.server import serve
+from crypsis.studio.server import serve_studio
 
 CYCLE = ("choose", "pin", "limits", "unpin")
 EXPORT = 5
@@ -20,7 +20,7 @@ def serve_silently(desk: Path, told: int) -> None:
     def tell(text: str) -> None:
         os.write(told, f"{text}\n".encode())
 
-    serve(desk, 0, tell, browser=False, own_name=False)
+    serve_studio(desk, 0, tell, browser=False, own_name=False)
 
 
 def lines(path: Path) -> list[str]:

@@ -21,7 +21,7 @@ from filelock import FileLock
 
 from crypsis.plan import Plan
 from crypsis.plan.document import as_toml
-from crypsis.studio import jobs, opening
+from crypsis.studio import jobs, session
 from crypsis.studio.jobs import Job
 from crypsis.studio.studio import Bundle
 
@@ -60,12 +60,12 @@ def small_example(home: Path, budget: str = "2 generations") -> Path:
     """The built-in example with one quick search, laid out where the studio will find it."""
     folder = home / "example"
     plan = folder / "people-plan.toml"
-    opening.write_example(folder, plan, rows=400)
+    session.write_example_for_session(folder, plan, rows=400)
     quicken(plan, budget)
     return plan
 
 
-def quicken(plan: Path, budget: str, search: str = "partition") -> None:
+def quicken(plan: Path, budget: str, search: str = "memetic") -> None:
     """Leave one search in a plan and give it little time."""
     document = tomllib.loads(plan.read_text(encoding="utf-8"))
     document["search"] = [each for each in document["search"] if each["name"] == search]
@@ -126,7 +126,7 @@ def ended(job: Job) -> None:
 def end_searches(home: Path) -> None:
     """Let no search outlive the test that began it."""
     for record in home.rglob(".*.job.json"):
-        job = jobs.job(record.with_name(record.name.removeprefix(".").removesuffix(".job.json")))
+        job = jobs.recorded_job(record.with_name(record.name.removeprefix(".").removesuffix(".job.json")))
         if job is not None and job.alive:
             os.kill(job.pid, signal.SIGKILL)
             ended(job)

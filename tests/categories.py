@@ -6,10 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from crypsis.measures.categorical_ledger import Seven
-from crypsis.searches.maskings import MaskingSearch
-from crypsis.searches.maskings.constraints import Constraints
-from crypsis.searches.maskings.masking_search import own_measures
-from crypsis.searches.maskings.scoring import Ledgers
+from crypsis.searches.categorical_masking import CategoricalMaskingSearch
+from crypsis.searches.categorical_masking.scoring import Constraints, Ledgers, own_measures
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.table import Table
 
@@ -52,9 +50,9 @@ def recoded(original):
 
 def ledgers(original, files, *measures):
     """Tallies of masked files in slots 0, 1, … and of two spare slots; of all measures if none are named."""
-    encoding, pairings = MaskingSearch().encoding(original).joined(files)
+    encoding, pairings = CategoricalMaskingSearch().encoding(original).join_files(files)
     measured = Seven.of(*measures) if measures else own_measures(encoding)
     found = Ledgers(pairings[0], measured, Constraints.of(encoding), len(files) + 2, neutral=True)
     for place, pairing in enumerate(pairings):
-        assert found.slot(pairing.codes, bytes([place])) == place
+        assert found.find_slot(pairing.codes, bytes([place])) == place
     return found

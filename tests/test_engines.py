@@ -96,7 +96,7 @@ def test_what_a_killed_engine_left_is_swept_by_the_next(tmp_path: Path, monkeypa
         "import os, signal\n"
         "from crypsis.engines import Processes\n"
         "killed = Processes(1)\n"
-        "killed._placed([1, 2, 3])\n"
+        "killed._place([1, 2, 3])\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run([sys.executable, "-c", job], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)

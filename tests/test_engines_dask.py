@@ -16,7 +16,7 @@ from crypsis.engines import Dask, Serial
 from crypsis.errors import EngineError, EngineLost
 from crypsis.evolution import Budget, evolve
 from crypsis.masking.partitioning import Blocks
-from crypsis.searches.groupings.grouping_search import GroupingSearch
+from crypsis.searches.gomm import GommSearch
 from crypsis.table.table import Table
 from dask_cluster import Cluster
 from test_deployment import SHELL
@@ -83,7 +83,7 @@ def test_groupings_give_the_same_bits_though_a_worker_is_killed(cluster, dask):
     table = Table.from_columns(
         {f"x{j}": values[:, j] for j in range(5)}, roles=dict.fromkeys([f"x{j}" for j in range(5)], "quasi")
     )
-    search = GroupingSearch(k=3)
+    search = GommSearch(k=3)
 
     def run(engine):
         rng = np.random.default_rng(4)

@@ -13,7 +13,7 @@ import pytest
 
 import crypsis
 from crypsis.errors import PlanError, TableError
-from crypsis.table.aligning import aligned_pair, read_alike
+from crypsis.table.aligning import aligned_pair, read_aligned_frame
 from crypsis.table.frames import as_table
 from waiving import waiving
 
@@ -43,9 +43,9 @@ def masked(table: crypsis.Table) -> crypsis.Table:
 def test_a_table_stays_itself_and_a_frame_gets_its_roles(table: crypsis.Table) -> None:
     assert as_table(table) is table
     frame = crypsis.to_frame(table)
-    assert as_table(frame).named(crypsis.Role.UNDECIDED) == list(table.names)
+    assert as_table(frame).names_by_role(crypsis.Role.UNDECIDED) == list(table.names)
     wrapped = crypsis.wrap(frame, quasi_identifiers=["age"], confidential=["income"], identifiers=["person"])
-    assert wrapped.named(*crypsis.Role) == list(table.names)
+    assert wrapped.names_by_role(*crypsis.Role) == list(table.names)
     assert wrapped.quasi_identifiers == ["age"]
 
 
@@ -136,8 +136,8 @@ def test_a_frame_beside_a_table_takes_its_attributes(table: crypsis.Table, maske
 def test_a_frame_that_does_not_fit_is_refused(table: crypsis.Table) -> None:
     frame = crypsis.to_frame(table)
     with pytest.raises(TableError, match="lacks the columns age"):
-        read_alike(table, frame.drop("age"))
+        read_aligned_frame(table, frame.drop("age"))
     with pytest.raises(TableError, match="'age' is nominal in the frame and numeric in the table"):
-        read_alike(table, frame.with_columns(pl.col("age").cast(pl.String) + " years"))
+        read_aligned_frame(table, frame.with_columns(pl.col("age").cast(pl.String) + " years"))
     with pytest.raises(TableError, match="1 of its values are not in the given list"):
-        read_alike(table, frame.with_columns(pl.lit("third").alias("sex")))
+        read_aligned_frame(table, frame.with_columns(pl.lit("third").alias("sex")))

@@ -38,9 +38,7 @@ def test_what_a_typed_user_writes_runs() -> None:
 def byte_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package as byte code and stubs alone."""
     place = tmp_path_factory.mktemp("byte_code")
-    shutil.copytree(
-        Path(crypsis.__file__).parent, place / "crypsis", ignore=shutil.ignore_patterns("__pycache__", "experiments")
-    )
+    shutil.copytree(Path(crypsis.__file__).parent, place / "crypsis", ignore=shutil.ignore_patterns("__pycache__"))
     assert compileall.compile_dir(place, quiet=2, legacy=True)
     for path in place.rglob("*.py"):
         path.unlink()
@@ -68,7 +66,7 @@ def test_public_names_and_files_need_nothing_that_windows_lacks(tmp_path: Path) 
         "warnings.simplefilter('ignore')\n"
         "import crypsis, crypsis.sklearn\n"
         "found = [getattr(crypsis, name) for name in crypsis.__all__]\n"
-        "import crypsis.cli, crypsis.release.ledger, crypsis.run.folder, crypsis.studio.jobs\n"
+        "import crypsis.cli, crypsis.release.ledger, crypsis.run.store, crypsis.studio.jobs\n"
         "from crypsis.table import atomic_files\n"
         "atomic_files.POSIX = False\n"
         "del os.sysconf\n"

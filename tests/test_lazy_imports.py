@@ -8,14 +8,15 @@ from importlib import import_module
 
 import pytest
 
-from crypsis.lazy_imports import position, public_names
+from crypsis.lazy_imports import public_names
+from crypsis.registry import position_in_registry
 
 PACKAGES = [
     f"crypsis.{package}"
     for package in (
         "attacks audits charts encodings evolution masking measures measures.utility plan privacy release report "
-        "rulebook run searches searches.composites searches.groupings searches.lattices searches.maskings "
-        "searches.mixed_maskings searches.partitions sensitivity table table.rules text"
+        "rulebook run searches searches.composite searches.gomm searches.pbg_ea searches.categorical_masking "
+        "searches.mixed_masking searches.partitions table table.rules text"
     ).split()
 ]
 
@@ -64,4 +65,6 @@ def test_a_function_is_not_hidden_by_the_module_of_its_name() -> None:
 
 
 def test_a_module_that_is_not_listed_stands_behind_those_that_are() -> None:
-    assert position("crypsis.privacy", "outside.model") > position("crypsis.privacy", "crypsis.privacy.presence")
+    assert position_in_registry("crypsis.privacy", "outside.model") > position_in_registry(
+        "crypsis.privacy", "crypsis.privacy.presence"
+    )

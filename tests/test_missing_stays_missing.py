@@ -107,7 +107,9 @@ def test_groups_of_every_partitioner_lack_whole_columns(name: str, tmp_path: Pat
     assert least_class(masked, tmp_path) >= 3
 
 
-@pytest.mark.parametrize("name", ["partition", "grouping", "lattice", "local-recoding", "masking", "mixed-masking"])
+@pytest.mark.parametrize(
+    "name", ["memetic", "gomm", "mixed-grouping", "pbg-ea", "local-recoding", "categorical-masking", "mixed-masking"]
+)
 def test_no_search_fills_a_cell(name: str, tmp_path: Path) -> None:
     table = holed(80, 5, 0.15)
     run = crypsis.evolve(table, search=searches.build(name), budget="3 generations", seed=1)

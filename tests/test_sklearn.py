@@ -33,8 +33,11 @@ from crypsis import sklearn as face
 from crypsis.masking import MDAV, VMDAV, methods
 from crypsis.masking.scaling import embed
 from crypsis.sklearn import LatticeGeneraliser, LocalRecoder, Microaggregator, Pram, RankSwapper
-from crypsis.sklearn.randomisers import keyed_draws, nearest
-from crypsis.sklearn.transformer import fitted_rows
+from crypsis.sklearn.transformers import (
+    find_rows_transformers_fitted,
+    find_value_transformers_fitted,
+    keyed_draws_of_transformer,
+)
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
 
@@ -208,7 +211,7 @@ def test_copies_of_a_row_take_their_fitted_rows_in_turn(cls: Any) -> None:
 def test_fitted_rows_by_hand() -> None:
     fitted = np.array([[0, 0], [1, 1], [0, 0], [2, 0]], dtype=np.int32)
     rows = np.array([[0, 0], [2, 0], [0, 0], [1, 0], [0, 0], [-1, 0]], dtype=np.int32)
-    assert fitted_rows(fitted, rows).tolist() == [0, 3, 2, -1, 0, -1]
+    assert find_rows_transformers_fitted(fitted, rows).tolist() == [0, 3, 2, -1, 0, -1]
 
 
 # -- new rows --
@@ -417,7 +420,7 @@ def test_rank_swapper_of_ordered_categories() -> None:
 @given(st.lists(st.integers(-20, 20), min_size=1, max_size=20), st.floats(-30, 30))
 def test_nearest_equals_a_search_through_all(domain: list[int], value: float) -> None:
     ascending = np.sort(np.array(domain, dtype=float))
-    place = int(nearest(ascending, np.array([value]))[0])
+    place = int(find_value_transformers_fitted(ascending, np.array([value]))[0])
     assert abs(ascending[place] - value) == np.abs(ascending - value).min()
     assert place == np.searchsorted(ascending, ascending[place])
 
@@ -454,14 +457,14 @@ def test_pram_never_publishes_a_category_that_was_not_fitted() -> None:
 
 
 def test_keyed_draws_are_uniform_and_independent() -> None:
-    draws = keyed_draws(np.zeros((50_000, 2), dtype=np.int64), seed=7)
+    draws = keyed_draws_of_transformer(np.zeros((50_000, 2), dtype=np.int64), seed=7)
     assert draws.min() >= 0
     assert draws.max() < 1
     counts = np.histogram2d(draws[:, 0], draws[:, 1], bins=10, range=[[0, 1], [0, 1]])[0]
     assert abs(counts - 500).max() < 6 * np.sqrt(500)
     assert abs(np.corrcoef(draws[:-1, 0], draws[1:, 0])[0, 1]) < 0.02
-    assert np.array_equal(draws, keyed_draws(np.zeros((50_000, 2), dtype=np.int64), seed=7))
-    assert not (draws == keyed_draws(np.zeros((50_000, 2), dtype=np.int64), seed=8)).any()
+    assert np.array_equal(draws, keyed_draws_of_transformer(np.zeros((50_000, 2), dtype=np.int64), seed=7))
+    assert not (draws == keyed_draws_of_transformer(np.zeros((50_000, 2), dtype=np.int64), seed=8)).any()
 
 
 # -- containers --

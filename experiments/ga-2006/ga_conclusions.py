@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from variance import SensitivityFindings
 from verdicts import Report
-
-from crypsis.sensitivity import SensitivityFindings
 
 
 def _span(values: Sequence[Any]) -> str:

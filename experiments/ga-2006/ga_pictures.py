@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from ga_trials import K, drawn
+from pictures import sensitivity_picture
+from trials import Results
+from variance import SensitivityFindings
 from verdicts import Report
 
-from crypsis.charts.experiments import sensitivity_picture
-from crypsis.searches import exhaustive
-from crypsis.sensitivity import Results, SensitivityFindings
+from crypsis.searches.partitions import lower_bound
 
 
 def pair_means(results: Results, response: str) -> list[dict[str, Any]]:
@@ -72,7 +73,7 @@ def draw(report: Report, results: dict[str, Results], findings: dict[str, Sensit
 
 
 def flat(results: Results) -> str:
-    best = exhaustive.optimal_partition(drawn(*results.subject["shape"]), K)[1]
+    best = lower_bound.optimal_partition(drawn(*results.subject["shape"]), K)[1]
     inside = [r["mean"] for r in pair_means(results, "SSE") if r["M_r"] > 0 and r["C_r"] > 0]
     low, high = min(inside) / best - 1, max(inside) / best - 1
     return f"with both rates above 0 the means lie {low:.1%} to {high:.1%} above the optimum {best:.2f}"

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from trials import Design, PartitionerSubject, Results, run_design
 
 from crypsis.engines import engine
 from crypsis.masking.partitioning import partitioners
-from crypsis.searches import exhaustive
-from crypsis.sensitivity import Design, PartitionerSubject, Results, run_design
+from crypsis.searches.partitions import lower_bound
 
 K = 3
 """Not printed; MDAV's printed SSE fit no other."""
@@ -116,7 +116,7 @@ def made(asked: Campaign, folder: Path, workers: int = 1, passes: int = 10) -> R
     """
     points = drawn(asked.n, asked.d, asked.table)
     # A run that has met the optimum records nothing more; beyond 20 records the optimum is not known.
-    least = exhaustive.optimal_partition(points, K)[1] if asked.n <= 20 else -math.inf
+    least = lower_bound.optimal_partition(points, K)[1] if asked.n <= 20 else -math.inf
     fixed = {"epochs": asked.epochs} | ({} if asked.elitist else {"keep_best": False})
     subject = PartitionerSubject("genetic", points, K, fixed, least)
     path = folder / asked.file

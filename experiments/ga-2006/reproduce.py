@@ -24,12 +24,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[0]))
 from ga_conclusions import conclude
 from ga_pictures import draw, pair_means
 from ga_trials import EPOCHS, PAIR, POPULATIONS, Campaign, K, drawn, made, mdav, of_grid, on_tables
+from trials import Results
+from variance import analyse
 from verdicts import WORK, Report, begin
 
 from crypsis.errors import SearchError
-from crypsis.searches import exhaustive
-from crypsis.searches.partitions.ga_microaggregation import Genetic
-from crypsis.sensitivity import Results, analyse
+from crypsis.searches.ga_microaggregation import Genetic
+from crypsis.searches.partitions import lower_bound
 
 TABLES = 25
 """Tables drawn wherever a figure costs little."""
@@ -40,15 +41,15 @@ NAMES = ("11x2", "11x3", "11x5", "11x7", "11x10", "20x2", "35x2", "50x2", "100x2
 def counts(report: Report) -> None:
     for n in (10, 20, 30, 40, 50, 100, 500, 1000):
         for k in (3, 4, 5):
-            report.exact("Table I", n, f"k={k}", exhaustive.representatives(n, k))
+            report.exact("Table I", n, f"k={k}", lower_bound.count_representative_partitions(n, k))
     where = ("Example 1", "n=30 k=3")
-    report.exact(*where, "a", exhaustive.representatives(30, 3))
-    mu = exhaustive.paper_bound(30, 3)
+    report.exact(*where, "a", lower_bound.count_representative_partitions(30, 3))
+    mu = lower_bound.paper_partition_bound(30, 3)
     printed = report.printed[(*where, "mu")].value
     report.word(*where, "mu", str(mu), "same" if printed == str(mu) else "different", "with (3!)¹⁰ in the denominator")
-    report.exact(*where, "bound of P", float(exhaustive.paper_probability(30, 3)), digits=-1)
-    exact, true = exhaustive.count_partitions(30, 3), float(exhaustive.chromosome_probability(30, 3))
-    eleven = float(exhaustive.chromosome_probability(11, 3))
+    report.exact(*where, "bound of P", float(lower_bound.paper_bound_probability(30, 3)), digits=-1)
+    exact, true = lower_bound.count_partitions(30, 3), float(lower_bound.probability_of_candidate_partition(30, 3))
+    eleven = float(lower_bound.probability_of_candidate_partition(11, 3))
     report.claim(
         "Equations 5 and 6 bound the number and the probability of candidates from above",
         False,
@@ -65,7 +66,7 @@ def small(report: Report, quick: bool) -> None:
     for d in (2, 3, 5, 7, 10):
         row = f"11x{d}"
         points = [drawn(11, d, table) for table in range(tables)]
-        optima = np.array([exhaustive.optimal_partition(p, K)[1] for p in points])
+        optima = np.array([lower_bound.optimal_partition(p, K)[1] for p in points])
         if d in (2, 3):
             report.chance("Section III.A", row, "optimum", optima, why=OWN)
             continue
@@ -107,7 +108,7 @@ def averaged(report: Report, results: dict[str, Results], unkept: dict[str, Resu
         if not name.startswith("11x"):
             continue
         d = int(name.partition("x")[2])
-        best = exhaustive.optimal_partition(drawn(11, d), K)[1]
+        best = lower_bound.optimal_partition(drawn(11, d), K)[1]
         hit = found.response("SSE") <= best * (1 + 1e-9)
         epoch = found.response("convergence epoch")
         if d in (5, 7, 10):

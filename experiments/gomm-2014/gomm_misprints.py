@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from verdicts import Report
 
-from crypsis.searches.groupings import Evaluator, genome_of
+from crypsis.searches.gomm import Evaluator, genome_of_listed_groups
 
 Blocks = list[list[int]]
 HALVED = [[0, 1, 2, 23, 3], [8, 7, 24, 4, 9], [11, 26, 5, 14, 13], [29, 6, 15, 18, 31], [10, 17, 25, 33, 12],
@@ -50,7 +50,7 @@ def slips(
         def tried(blocks: Blocks = blocks) -> dict[str, Any]:
             ways = [("as printed", blocks), *one_slip_away(blocks)]
             width = sum(map(len, blocks))
-            scores = [[evaluator.fitness(genome_of(b, width, k)).score for k in sizes] for _, b in ways]
+            scores = [[evaluator.fitness(genome_of_listed_groups(b, width, k)).score for k in sizes] for _, b in ways]
             return {"ways": [way for way, _ in ways], "scores": scores}
 
         found = report.kept.run(f"Water {name}: one slip away", tried)

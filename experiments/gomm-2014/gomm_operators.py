@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pictures import MUTATIONS, operator_picture
 from verdicts import Report
-
-from crypsis.charts.experiments import MUTATIONS, operator_picture
 
 Rows = list[dict[str, Any]]
 GROUPS, ELEMENTS = MUTATIONS[:3], MUTATIONS[3:]

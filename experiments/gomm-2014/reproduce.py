@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[0]))
 
+from data import reference_file
 from gomm_misprints import slips
 from gomm_operators import pictures, section
+from pictures import time_picture
 from verdicts import Report, begin
 
-from crypsis.charts.experiments import time_picture
 from crypsis.evolution import evolve
-from crypsis.searches.groupings import PAPER, Evaluator, GroupingSearch, genome_of, groups_of
-from crypsis.table.reference import reference_file
+from crypsis.searches.gomm import PAPER, Evaluator, GommSearch, genome_of_listed_groups, groups_of
 from crypsis.table.table import Table
 
 SIZES = (5, 10, 25, 50, 100)
@@ -65,9 +65,9 @@ def search(report: Report, name: str, table: Table, k: int, seed: int, recipe: s
     """One run: its best grouping, evaluations, CPU seconds and, for Water at k = 25, the work of its operators."""
 
     def run() -> dict[str, Any]:
-        chosen, rng = GroupingSearch(k=k, recipe=recipe, **settings), np.random.default_rng(seed)
+        chosen, rng = GommSearch(k=k, recipe=recipe, **settings), np.random.default_rng(seed)
         *_, state = evolve(chosen.pose(table, None, rng), rng, chosen.budget())
-        rows = state.settled().table() if (name, k, recipe) == ("Water", 25, "paper") else []
+        rows = state.settle_tally().table() if (name, k, recipe) == ("Water", 25, "paper") else []
         return {
             "best": state.best.tolist(),
             "score": state.best_fitness,
@@ -93,7 +93,7 @@ def fixed(report: Report, sets: dict[str, Floats]) -> dict[str, Evaluator]:
             report.word(inputs, row, "groups", f"{len(groups)} groups", "input", "the ad-hoc groupings as printed")
         for k in SIZES:
             table = PRINTED_TABLE[name][1]
-            ours = evaluators[name].fitness(genome_of(groups, sets[name].shape[1], k)).score
+            ours = evaluators[name].fitness(genome_of_listed_groups(groups, sets[name].shape[1], k)).score
             why = "the printed digits are of another rounding"
             if name == "Water" and row in MISPRINTED:
                 why = (
@@ -109,7 +109,7 @@ def fixed(report: Report, sets: dict[str, Floats]) -> dict[str, Evaluator]:
             report.exact(table, row, f"k={k}", ours, why=why, digits=3, truncated=True)
             report.exact(table, row, f"groups k={k}", len(groups), why="blocks counted as printed in Table 3")
     recovered(report, evaluators["Census"], listed)
-    one = {name: genome_of([list(range(v.shape[1]))], v.shape[1], 100) for name, v in sets.items()}
+    one = {name: genome_of_listed_groups([list(range(v.shape[1]))], v.shape[1], 100) for name, v in sets.items()}
     keeping = [Evaluator(sets[n], _generic()).fitness(one[n]).score for n in ("Census", "Water")]
     report.note(
         f"k = 100 leaves 80 records of Census in a last group below k under the paper's MDAV; with the ending that "
@@ -122,7 +122,7 @@ def recovered(report: Report, evaluator: Evaluator, listed: dict[tuple[str, str]
     """The groupings that two published rows of Table 2 turn out to be."""
     for k in (50, 100):
         groups = listed["Census", f"GOMM{k}"]
-        found = evaluator.fitness(genome_of(groups, evaluator.points.shape[1], k))
+        found = evaluator.fitness(genome_of_listed_groups(groups, evaluator.points.shape[1], k))
         told = " and ".join("{" + ", ".join(str(a + 1) for a in group) + "}" for group in groups)
         printed = " / ".join(report.printed["Table 2", f"k={k}", c].value for c in ("IL", "ID", "DLD", "score"))
         report.note(
@@ -158,7 +158,7 @@ def seeded(report: Report, tables: dict[str, Table]) -> None:
     """The same recipe from our own start, which holds one group, univariate and correlation-based groupings."""
     lines = []
     for name, k in (("Water", 25),):
-        scores = [search(report, name, tables[name], k, s, "paper", start="customary")["score"] for s in range(2)]
+        scores = [search(report, name, tables[name], k, s, "paper", start="heuristic")["score"] for s in range(2)]
         plain = [search(report, name, tables[name], k, s, "paper")["score"] for s in range(RUNS)]
         printed = report.printed[PRINTED_TABLE[name][0], f"k={k}", "score"].value
         lines.append(f"{name} k = {k}: {np.mean(scores):.2f} against {np.mean(plain):.2f} (printed {printed})")
@@ -204,7 +204,7 @@ def stop_rules(report: Report, table: Table, rows: dict[tuple[str, int], list[di
             "an operator stops after … generations without a useful child": f"{window}{' (judged)' if judged else ''}"
         }
         for k in (25, 50, 100):
-            quick = [search(report, "Water", table, k, s, "dynamic", muting_window=window) for s in range(RUNS)]
+            quick = [search(report, "Water", table, k, s, "dynamic", disable_window=window) for s in range(RUNS)]
             gaps = [ours["score"] - plain["score"] for ours, plain in zip(quick, rows["Water", k], strict=False)]
             row[f"k = {k}"] = ", ".join(f"{gap:+.2f}" for gap in gaps)
         report.reading("D-GOMM, Water: its score less GOMM's, seed by seed", row)
@@ -223,7 +223,7 @@ def text(
         report.chance("Section 5", row, "GOMM groups in the text", counted, why=why, digits=1)
         p = evaluators[name].points.shape[1]
         ad_hoc = {
-            row_name: evaluators[name].fitness(genome_of(blocks, p, k)).score
+            row_name: evaluators[name].fitness(genome_of_listed_groups(blocks, p, k)).score
             for (data_set, row_name), blocks in listed.items()
             if data_set == name and not row_name.startswith("GOMM")
         }
@@ -265,7 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             runs = OBSERVED if (name, k) == ("Water", 25) else RUNS
             rows[name, k] = [search(report, name, tables[name], k, s, "paper") for s in range(runs)]
             found(report, name, k, rows[name, k], evaluators[name])
-    stopping = {"muting_window": WINDOWS[0]}
+    stopping = {"disable_window": WINDOWS[0]}
     fast = {
         k: [search(report, "Water", tables["Water"], k, s, "dynamic", **stopping) for s in range(RUNS)] for k in SIZES
     }

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from data import reference_file
 from verdicts import SIGMAS, WORK, Kept, Report, begin
 
 from crypsis.engines import engine
 from crypsis.masking.partitioning import partitioners
-from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.partitions.ga_microaggregation import Genetic
-from crypsis.searches.partitions.hybrid_microaggregation import Hybrid, OneStep, TwoStep
-from crypsis.table.reference import reference_file
+from crypsis.searches.ga_microaggregation import Genetic
+from crypsis.searches.hybrid_microaggregation import Hybrid, OneStep, TwoStep
+from crypsis.searches.partitions.lower_bound import optimal_partition
 
 K = 3
 SIZES = (12, 18, 27)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from data import reference_file
 from verdicts import Report, begin
 
 from crypsis.masking import MaskingMethod, Microaggregation
@@ -38,10 +39,9 @@ from crypsis.measures import (
 )
 from crypsis.measures.categorical_ledger import CategoricalMeasure
 from crypsis.measures.objective import Objective
-from crypsis.searches.maskings import PAPER, Aims, evolve_maskings
-from crypsis.searches.maskings.masking_search import MaskedFiles, PaperFamilies, build_population
+from crypsis.searches.categorical_masking import PAPER, Criteria, evolve_maskings
+from crypsis.searches.categorical_masking.first_population import MaskedFiles, PaperFamilies, build_population
 from crypsis.table.attribute import Attribute, Kind, Role
-from crypsis.table.reference import reference_file
 from crypsis.table.table import Table
 
 SETS: dict[str, tuple[str, tuple[str, ...], dict[str, int]]] = {
@@ -160,7 +160,7 @@ def load(name: str) -> tuple[Table, int, int]:
 
 def methods(name: str, masks: Masks, table: Table) -> list[MaskingMethod]:
     """One per file; group sizes 2, 3, … become the multiples of a larger step."""
-    graded = {"recoded": masks.recoded, "swap_step": masks.swap_step, "coded": masks.coded}
+    graded = {"recoding": masks.recoded, "swap_step": masks.swap_step, "coding": masks.coded}
     made, step = PaperFamilies(**SETS[name][2], **graded).methods(table, SETS[name][1]), masks.k_step
     if step == 1:
         return made
@@ -193,7 +193,7 @@ def evolved(
     def run() -> dict[str, Any]:
         table, population = posed(name, reading.masks, seed)
         settings = PAPER.model_copy(update={"score": score, "generations": generations})
-        aims = Aims(reading.scale.objective(table))
+        aims = Criteria(reading.scale.objective(table))
         files = list(population.files)
         if removed:
             first = evolve_maskings(

@@ -16,14 +16,19 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from data import reference_file
 from verdicts import VARIANCES, WORK, Report, begin
 
 from crypsis.evolution import evolve
-from crypsis.searches.lattices import LatticeSearch, convergence_error, minimal, representation_ratio
+from crypsis.searches.pbg_ea import (
+    PbgEaSearch,
+    convergence_error_of_nodes,
+    minimal_node_scores,
+    representation_ratio_of_scores,
+)
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
-from crypsis.table.reference import reference_file
 from crypsis.table.table import Table
 
 NAMES = {
@@ -128,10 +133,10 @@ def repeated(
     label = f"{', '.join(indices)}; boxes {', '.join(f'{side:g}' for side in sides)}; {runs} runs of {method}{reading}"
 
     def run() -> dict[str, Any]:
-        search = LatticeSearch(indices=indices, boxes=sides, method=method, **settings)
+        search = PbgEaSearch(indices=indices, boxes=sides, method=method, **settings)
         problem = search.pose(table, None, np.random.default_rng(0))
-        everywhere: Floats = problem.evaluate.everywhere()
-        truth, lattice = everywhere[minimal(everywhere)], Lattice.of(table)
+        everywhere: Floats = problem.evaluate.judge_all()
+        truth, lattice = everywhere[minimal_node_scores(everywhere)], Lattice.of(table)
         figures, first = [], np.empty((0, len(indices)))
         for seed in range(runs):
             posed = search.pose(table, None, np.random.default_rng(seed))
@@ -139,7 +144,7 @@ def repeated(
             *_, state = evolve(looked_up, np.random.default_rng(1000 + seed), search.budget())
             found = -state.frontier.scores
             first = found if seed == 0 else first
-            error, ratio = convergence_error(found, truth), representation_ratio(found, truth, sides)
+            error, ratio = convergence_error_of_nodes(found, truth), representation_ratio_of_scores(found, truth, sides)
             figures.append((float(error), float(ratio), int(state.evaluations), len(found)))
         return {"figures": figures, "truth": truth.tolist(), "archive": first.tolist()}
 

@@ -80,17 +80,8 @@ class Mapper(Protocol):
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
         """Apply a function to every item; in other processes, all three must be picklable.
 
-        function  takes the shared part and an item
-        shared  what the items have in common; sent once to each worker
-        returns  ``[function(shared, item) for item in items]``, in this order
+        Returns ``[function(shared, item) for item in items]``, in this order.
 
-        Raises
-        ------
-        EngineLost
-            If a worker is lost.
-
-        Examples
-        --------
         >>> Serial().map(lambda shared, item: shared + item, [1, 2], 10)
         [11, 12]
         """
@@ -132,17 +123,14 @@ class Serial(_Closing):
     here: bool = True
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
-        return [function(shared, item) for item in items]
+        return list(map(partial(function, shared), items))
 
 
 @dataclass
 class Threads(_Closing):
-    """The engine that runs in threads of this process: kernels run side by side, and nothing is sent or copied.
+    """The engine that runs in threads of this process: kernels run side by side, and nothing is sent or copied."""
 
-    workers  number of threads
-    """
-
-    workers: int
+    workers: int  # number of threads
     name: Name = "threads"
     here: bool = True
     _pool: ThreadPoolExecutor | None = field(default=None, repr=False)
@@ -166,11 +154,9 @@ class Processes(_Closing):
 
     The shared part is kept in a private temporary folder (mode 700) until the engine is closed; folders of killed
     engines are removed by the next one.
-
-    workers  number of processes
     """
 
-    workers: int
+    workers: int  # number of processes
     name: Name = "processes"
     here: bool = False
     _folder: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
@@ -179,7 +165,7 @@ class Processes(_Closing):
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
         if not items:
             return []
-        path, fingerprint = self._placed(shared)
+        path, fingerprint = self._place(shared)
         joblib, ended = _joblib(), importlib.import_module("joblib.externals.loky.process_executor")
         calls = (joblib.delayed(_at_worker)(function, path, fingerprint, item) for item in items)
         try:
@@ -190,7 +176,7 @@ class Processes(_Closing):
                 f"with fewer workers or on the serial engine, at most the current generation is lost"
             ) from None
 
-    def _placed(self, shared: Any) -> tuple[str, str]:
+    def _place(self, shared: Any) -> tuple[str, str]:
         if self._folder is None:
             _sweep()
             self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-")
@@ -232,14 +218,9 @@ class Joblib(_Closing):
     """The engine that `joblib.parallel_config` chooses: threads, Ray, or joblib's own backend for Dask.
 
     The shared part is sent with every task; a lost worker is handled by the backend.
-
-    Attributes
-    ----------
-    name : str
-        "joblib".
     """
 
-    name: str = "joblib"
+    name: str = "joblib"  # "joblib"
     here: bool = False
 
     @property
@@ -258,29 +239,13 @@ class Dask(_Closing):
 
     Tasks are sent to the cluster directly, since joblib's backend does not report that a scheduler is lost. For an
     address that starts with tls://, Dask's own settings name the certificates.
-
-    Attributes
-    ----------
-    address : str
-        Address of the scheduler, e.g. "tcp://host:8786".
-    name : str
-        "dask".
-    workers : int
-        Number of cores of the cluster.
-    patience : str
-        How long the scheduler may take to answer, at first and after a lost connection.
-
-    Raises
-    ------
-    EngineError
-        If the package is not installed, or no scheduler answers.
     """
 
-    address: str
-    name: Name = "dask"
-    workers: int = 0
+    address: str  # address of the scheduler, e.g. "tcp://host:8786"
+    name: Name = "dask"  # "dask"
+    workers: int = 0  # number of cores of the cluster
     here: bool = False
-    patience: str = "10s"
+    patience: str = "10s"  # how long the scheduler may take to answer, at first and after a lost connection
     _client: Any = field(default=None, repr=False)
     _sent: _Sent = field(default_factory=_Sent, repr=False)
 
@@ -356,26 +321,6 @@ def _on_cluster(item: Any, function: Function, shared: Any) -> Any:
 def engine(name: str = "threads", workers: int = 0, address: str = "") -> Serial | Threads | Processes | Dask:
     """Build an engine by name.
 
-    Parameters
-    ----------
-    name : {"threads", "serial", "processes", "dask"}
-        With one worker, threads are the serial engine.
-    workers : int
-        Number of threads or processes; 0 means one per core.
-    address : str
-        Address of a Dask scheduler.
-
-    Returns
-    -------
-    Serial, Threads, Processes or Dask
-
-    Raises
-    ------
-    EngineError
-        If there is no such engine, or the cluster cannot be reached.
-
-    Examples
-    --------
     >>> engine("serial").workers
     1
     """

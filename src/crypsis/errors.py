@@ -46,10 +46,6 @@ class ReleaseRefused(CrypsisError):
 def suggestion(word: str, known: Iterable[str]) -> str:
     """A suggestion for a misspelt word, or nothing.
 
-    known  words that are allowed
-
-    Examples
-    --------
     >>> suggestion("agee", ["age", "sex"])
     " (did you mean 'age'?)"
     """
@@ -58,27 +54,15 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def unknown_column(names: Iterable[str], known: Iterable[str]) -> str:
-    """The sentence about the first name that no column has; empty if every column is there."""
+    """The sentence of an error about the first name that no column has; empty if there is no error."""
     known = list(known)
     lost = next((name for name in names if name not in known), None)
     return "" if lost is None else f"there is no column {lost!r}{suggestion(lost, known)}; columns: {listing(known)}"
 
 
 def listing(names: Iterable[str], most: int = 12) -> str:
-    """A list of names, shortened after the first ones.
+    """List names in the sentence of an error, shortened after the first ones.
 
-    Parameters
-    ----------
-    names : iterable of str
-    most : int
-        Names that are shown.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> listing("abcd", most=2)
     'a, b and 2 more'
     """
@@ -88,10 +72,8 @@ def listing(names: Iterable[str], most: int = 12) -> str:
 
 
 def find_repeated(names: Iterable[str]) -> list[str]:
-    """The names that occur more than once, sorted.
+    """For the sentence of an error: find the names that occur more than once, sorted.
 
-    Examples
-    --------
     >>> find_repeated(["b", "a", "b"])
     ['b']
     """

@@ -47,8 +47,6 @@ def load_when_used(package: str) -> None:
 def public_names(package: str) -> dict[str, str]:
     """The public names of a package and the modules that define them, in the order of its stub; none without a stub.
 
-    Examples
-    --------
     >>> public_names("crypsis.privacy")["KAnonymity"]
     'crypsis.privacy.anonymity'
     """
@@ -58,20 +56,3 @@ def public_names(package: str) -> dict[str, str]:
         return {}
     lines = [node for node in ast.parse(stub.read_bytes()).body if isinstance(node, ast.ImportFrom)]
     return {alias.name: str(node.module) for node in lines for alias in node.names}
-
-
-def position(package: str, module: str) -> tuple[int, ...]:
-    """Where the stub of a package lists a module: the number of its line, then of the line in the package on that line.
-
-    Examples
-    --------
-    >>> position("crypsis.privacy", "crypsis.privacy.anonymity")
-    (0,)
-    """
-    homes = list(dict.fromkeys(home for home in public_names(package).values() if home != package))
-    for number, home in enumerate(homes):
-        if module == home:
-            return (number,)
-        if module.startswith(f"{home}."):
-            return number, *position(home, module)
-    return (len(homes),)

@@ -10,6 +10,7 @@ called so, since the others may not be needed.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -18,7 +19,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from crypsis.errors import PlanError, listing, suggestion
-from crypsis.lazy_imports import position, public_names
+from crypsis.lazy_imports import public_names
 
 MOST = 2**31 - 1
 """Largest whole number of a setting, except a seed; a larger number is a typing error."""
@@ -33,6 +34,12 @@ class Settings(BaseModel):
     def in_brief(cls) -> str:
         """What it is: the first paragraph of the docstring in one line, without a full stop."""
         return " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split()).rstrip(".")
+
+    @classmethod
+    def paper(cls) -> str:
+        """The paper it follows, as the Notes of the docstring name it, in one line; empty if they name none."""
+        found = re.search(r"^ *- Paper: (.*(?:\n {6}.*)*)", cls.__doc__ or "", re.MULTILINE)
+        return " ".join(found[1].split()) if found else ""
 
     @field_validator("*")
     @classmethod
@@ -59,15 +66,6 @@ T = TypeVar("T", bound=Settings)
 class Registry(Generic[S]):
     """The settings classes of one family by name, in the order in which the packages list them.
 
-    Parameters
-    ----------
-    family : str
-        What is registered, in the singular.
-    built_in : tuple of str
-        Packages of this package whose modules add to the registry; imported when needed.
-
-    Examples
-    --------
     >>> "k-anonymity" in crypsis.models
     True
     >>> crypsis.models.build("k-anonymity", k=5).k
@@ -81,23 +79,7 @@ class Registry(Generic[S]):
         self._complete = False
 
     def add(self, name: str) -> Callable[[type[T]], type[T]]:
-        """Decorate a settings class to register it.
-
-        Parameters
-        ----------
-        name : str
-            Its name in plans.
-
-        Returns
-        -------
-        callable
-            The decorator.
-
-        Raises
-        ------
-        ValueError
-            If the name is taken.
-        """
+        """Decorate a settings class to register it."""
 
         def register(cls: type[T]) -> type[T]:
             if name in self._classes:
@@ -126,47 +108,15 @@ class Registry(Generic[S]):
             ) from None
 
     def build(self, name: str, **settings: Any) -> S:
-        """Build an instance of a registered class.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        **settings
-            Its settings.
-
-        Returns
-        -------
-        Settings
-
-        Raises
-        ------
-        PlanError
-            If there is no such name, or a setting is wrong; the message names the setting.
-        """
+        """Build an instance of a registered class."""
         cls = self[name]
         try:
             return cls(**settings)
         except ValidationError as error:
-            raise PlanError(f"{self.family} {name!r}: {explain(error, cls)}") from None
+            raise PlanError(f"{self.family} {name!r}: {explain_registry_settings(error, cls)}") from None
 
     def name_of(self, instance: S) -> str:
-        """The name under which the class of an instance is registered.
-
-        Parameters
-        ----------
-        instance : Settings
-            An object of a registered class, built in any way.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        PlanError
-            If its class is not registered.
-        """
+        """The name under which the class of an instance is registered."""
         for name, cls in self._classes.items():
             if type(instance) is cls:
                 return name
@@ -200,23 +150,12 @@ class Registry(Generic[S]):
         """Where the packages list a class, so that the order does not depend on what was imported first."""
         for number, package in enumerate(self._built_in):
             if cls.__module__.startswith(package):
-                return number, *position(package, cls.__module__)
+                return number, *position_in_registry(package, cls.__module__)
         return (len(self._built_in),)
 
 
-def explain(error: ValidationError, cls: type[BaseModel]) -> str:
-    """All problems of a settings object in one line.
-
-    Parameters
-    ----------
-    error : pydantic.ValidationError
-        What pydantic found.
-    cls : type
-
-    Returns
-    -------
-    str
-    """
+def explain_registry_settings(error: ValidationError, cls: type[BaseModel]) -> str:
+    """Registries: what is wrong with the settings of a registered class, all problems in one line."""
     known = list(cls.model_fields)
     problems = []
     for item in error.errors(include_url=False):
@@ -230,3 +169,18 @@ def explain(error: ValidationError, cls: type[BaseModel]) -> str:
             message = item["msg"].removeprefix("Value error, ")
             problems.append(f"{where}: {message[:1].lower()}{message[1:]}{found}")
     return "; ".join(problems)
+
+
+def position_in_registry(package: str, module: str) -> tuple[int, ...]:
+    """Order of a registry: where the stub of a package lists a module, by the number of its line.
+
+    >>> position_in_registry("crypsis.privacy", "crypsis.privacy.anonymity")
+    (0,)
+    """
+    homes = list(dict.fromkeys(home for home in public_names(package).values() if home != package))
+    for number, home in enumerate(homes):
+        if module == home:
+            return (number,)
+        if module.startswith(f"{home}."):
+            return number, *position_in_registry(home, module)
+    return (len(homes),)

@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.attacks import AttackContext, Findings, Intruder, attack
-from crypsis.attacks.attack_context import held_out
-from crypsis.attacks.linkability_inference import inference, linkability
-from crypsis.attacks.linkage import nearest_record
-from crypsis.attacks.outcome import Outcome, Rate, Untried
+from crypsis.attacks.attack_context import Outcome, Rate, Untried, held_out
+from crypsis.attacks.linkage import infer_by_linkage, linkability, nearest_record
 from crypsis.attacks.reversal import undo_microaggregation, undo_rank_swapping
 from crypsis.attacks.several_releases import intersection
 from crypsis.attacks.singling_out import singling_out
@@ -55,7 +53,7 @@ def test_a_class_that_agrees_gives_everybody_away_by_hand() -> None:
 
 
 def test_inference_by_hand() -> None:
-    income, ill = (done(each) for each in inference(AttackContext(PAIRS, ORIGINAL, OUTSIDE, Intruder())))
+    income, ill = (done(each) for each in infer_by_linkage(AttackContext(PAIRS, ORIGINAL, OUTSIDE, Intruder())))
     assert (income.attack, ill.attack) == ("inference of income", "inference of ill")
     # Means 1.5, 3 and 5.5 within 5 % of a deviation: only the pair of threes. Illness: halves for a and b, whole else.
     assert income.rate.value == pytest.approx(100 * 2 / 6)
@@ -104,7 +102,7 @@ def test_likeness_attacks_are_their_definitions(seed: int) -> None:
     sexes = [nearest(each[1:], [s[1:] for s in shown], deviation[1:]) for each in known]
     linked = done(linkability(context))
     assert linked.rate.value == pytest.approx(100 * np.mean([meeting(a, s) for a, s in zip(ages, sexes, strict=True)]))
-    ill = done(inference(context)[1])
+    ill = done(infer_by_linkage(context)[1])
     codes = table.column("ill").tolist()
     fitness = [usual([codes[row] for row in c], codes[i]) for i, c in enumerate(near)]
     assert ill.rate.value == pytest.approx(100 * np.mean(fitness))
@@ -156,7 +154,7 @@ def test_narrow_rank_swapping_is_caught_and_wide_is_not() -> None:
     for percent, least, most in ((1, 99, 100), (50, 0, 5)):
         release = RankSwapping(percent=percent).mask(inside, np.random.default_rng(1))
         found = attack(release, inside, control=outside, intruder=Intruder(window=percent))
-        assert least <= found.named("undo rank swapping").rate.value <= most
+        assert least <= found.outcome("undo rank swapping").rate.value <= most
         # Swapping publishes every value as it is: whoever has one nobody else has is alone with it however wide.
         assert caught(found) - {"singling out, one column"} == (
             {"nearest record", "inference of secret", "linkability", "undo microaggregation", "undo rank swapping"}
@@ -169,7 +167,7 @@ def test_knowing_the_method_beats_looking_for_the_nearest() -> None:
     inside, outside = numbers(8)
     release = RankSwapping(percent=12).mask(inside, np.random.default_rng(1))
     found = attack(release, inside, control=outside, intruder=Intruder(window=12.0))
-    assert found.named("undo rank swapping").rate.interval[0] > found.named("nearest record").rate.interval[1]
+    assert found.outcome("undo rank swapping").rate.interval[0] > found.outcome("nearest record").rate.interval[1]
 
 
 def test_columns_microaggregated_one_by_one_are_caught_and_together_are_not() -> None:
@@ -177,7 +175,7 @@ def test_columns_microaggregated_one_by_one_are_caught_and_together_are_not() ->
     rng = np.random.default_rng(4)
     apart = Microaggregation(k=3, groups=tuple((n,) for n in inside.quasi_identifiers), partitioner="univariate")
     found = attack(apart.mask(inside, rng), inside, control=outside)
-    assert found.named("undo microaggregation").rate.value > 99
+    assert found.outcome("undo microaggregation").rate.value > 99
     assert "undo microaggregation" in caught(found)
     assert not caught(attack(Microaggregation(k=10).mask(inside, rng), inside, control=outside))
 
@@ -201,7 +199,7 @@ def test_generalisation_to_large_classes_is_not_caught() -> None:
     # Incomes are published as collected and mostly held once: whoever knows one finds the record.
     few = attack(safe, inside, control=outside)
     assert caught(few) == {"nearest record, few columns", "inference, few columns"}
-    nearest = few.named("nearest record, few columns")
+    nearest = few.outcome("nearest record, few columns")
     assert "income" in nearest.scope
     assert f", by {', '.join(nearest.scope)}, the worst of 24 sets of columns" in attack_text(nearest)
 
@@ -252,7 +250,7 @@ def test_no_file_about_other_people_is_accused_without_a_control(rows: int) -> N
 def test_without_a_control_a_file_published_as_it_is_is_undetermined_with_its_figure() -> None:
     table = survey(300, 1)
     found = attack(table, table)
-    nearest = found.named("nearest record")
+    nearest = found.outcome("nearest record")
     assert (nearest.verdict, nearest.caught) == ("undetermined", False)
     assert nearest in found.undetermined
     assert attack_text(nearest).startswith(f"right for {nearest.rate.value:.1f} % of the attempts against")
@@ -308,7 +306,7 @@ def test_rows_judge_where_nothing_confidential_is_published() -> None:
 
 def test_a_verdict_says_which_reference_it_was_held_against() -> None:
     def outcome(hits: int, outside: int) -> Outcome:
-        return Outcome("x", Rate.of(hits, 100), Rate.known(10.0), Rate.of(outside, 100), 5.0, "", (), "do y")
+        return Outcome("x", Rate.of(hits, 100), Rate.make_exact(10.0), Rate.of(outside, 100), 5.0, "", (), "do y")
 
     assert attack_text(outcome(90, 5)).endswith("% outside the release: the release discloses people; do y")
     assert "less than the 5 points" in attack_text(outcome(28, 10))

@@ -12,7 +12,7 @@ from crypsis.audits.arithmetic import arithmetic
 from crypsis.audits.published import Published
 from crypsis.masking import Microaggregation
 from crypsis.table.table import Table
-from crypsis.text import finding_text
+from crypsis.text import attack_finding_text
 
 
 def wages(rng: np.random.Generator, rows: int = 200) -> dict[str, np.ndarray]:
@@ -61,7 +61,7 @@ def test_all_masked_cells_are_counted_and_named() -> None:
     assert each.kind is FindingKind.DEPENDENCE
     assert each.records == int((masked.column("wage") != table.column("wage")).sum())
     assert each.refuses
-    assert finding_text(each).startswith("bonus, total together restore 100 % of the masked cells of wage")
+    assert attack_finding_text(each).startswith("bonus, total together restore 100 % of the masked cells of wage")
     assert each in audit(masked, table).findings
     assert arithmetic(Published(masked)) == [], "without an original nobody knows what is masked"
     assert arithmetic(Published(table, table)) == [], "nothing is masked"

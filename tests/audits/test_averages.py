@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 import crypsis
 from crypsis.audits.arithmetic import small_averages
 from crypsis.masking import methods
-from crypsis.release.published import flatten, row_order
+from crypsis.release.published import flatten, order_published_rows
 from crypsis.table.attribute import Attribute, Kind, Role
-from crypsis.table.provenance import MaskingStep
-from crypsis.table.table import Table
+from crypsis.table.table import MaskingStep, Table
 
 QUASI = {"age": "quasi", "hours": "quasi"}
 
@@ -29,7 +28,7 @@ def people(n: int, seed: int, missing: float = 0.0) -> Table:
 
 
 def marked(original: Table, masked: Table, least: int = 3) -> dict[str, int]:
-    rows = row_order(masked, "shuffled", np.random.default_rng(0))
+    rows = order_published_rows(masked, "shuffled", np.random.default_rng(0))
     found = small_averages(flatten(masked, rows), original, rows, least)
     return {name: int(marks.sum()) for name, marks in found.items()}
 

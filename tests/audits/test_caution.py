@@ -8,9 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crypsis.audits.default_roles import cautious
-from crypsis.audits.partial_values import find_restoring
-from crypsis.audits.preview import similar
+from crypsis.audits.default_roles import assign_default_roles
+from crypsis.audits.preview import group_records_for_preview, preview_restoring_columns
 from crypsis.table.attribute import Role
 from crypsis.table.frames import wrap
 from crypsis.table.profile import Clue, Reason, profile
@@ -21,12 +20,12 @@ ROWS = 100
 
 def settled(frame: pl.DataFrame) -> dict[str, str]:
     table = wrap(frame)
-    return {column.name: column.role for column in cautious(profile(table), table).columns}
+    return {column.name: column.role for column in assign_default_roles(profile(table), table).columns}
 
 
 def clue(frame: pl.DataFrame, name: str) -> Clue:
     table = wrap(frame)
-    (column,) = (each for each in cautious(profile(table), table).columns if each.name == name)
+    (column,) = (each for each in assign_default_roles(profile(table), table).columns if each.name == name)
     return column.reasons[0].clue
 
 
@@ -36,7 +35,7 @@ def test_the_safest_reading_leaves_nothing_undecided() -> None:
     )
     table = wrap(frame)
     seen = profile(table)
-    columns = {column.name: column for column in cautious(seen, table).columns}
+    columns = {column.name: column for column in assign_default_roles(seen, table).columns}
     assert [column.role for column in seen.columns] == ["quasi", "undecided", "undecided"]
     assert Role.UNDECIDED not in {column.role for column in columns.values()}
     assert (columns["colour"].role, columns["colour"].hierarchy) == ("quasi", "merge:1")
@@ -70,7 +69,9 @@ def test_a_weight_that_restores_few_or_many_values_is_masked(rare: int) -> None:
         {"region": [f"r{n}" for n in region], "age": rng.integers(18, 60, 400), "final_weight": weight}
     )
     table = wrap(frame)
-    (seen,) = (column for column in cautious(profile(table), table).columns if column.name == "final_weight")
+    (seen,) = (
+        column for column in assign_default_roles(profile(table), table).columns if column.name == "final_weight"
+    )
     assert (seen.role, seen.reasons[0]) == ("quasi", Reason(Clue.RESTORING, word="region"))
     assert seen.hierarchy
 
@@ -82,18 +83,18 @@ def test_a_weight_that_goes_with_nothing_stays_a_weight() -> None:
             "region": [f"r{n}" for n in rng.integers(0, 6, 400)],
             "age": rng.integers(18, 60, 400),
             "final_weight": 100.0 / rng.integers(1, 6, 400),
-            "religion": [f"d{n}" for n in rng.integers(0, 5, 400)],
+            "conviction": [f"d{n}" for n in rng.integers(0, 5, 400)],
         }
     )
     assert settled(frame)["final_weight"] == "weight"
-    assert clue(frame, "religion") is Clue.COMBINED, "five values tell the records of a group apart"
+    assert clue(frame, "conviction") is Clue.COMBINED, "five values tell the records of a group apart"
 
 
 def test_a_weight_that_singles_people_out_is_masked() -> None:
     rng = np.random.default_rng(4)
     frame = pl.DataFrame({"age": rng.integers(18, 60, 400), "fnlwgt": rng.integers(10_000, 900_000, 400)})
     table = wrap(frame)
-    weight = cautious(profile(table), table).columns[1]
+    weight = assign_default_roles(profile(table), table).columns[1]
     assert (weight.role, weight.reasons[0].clue) == ("quasi", Clue.SINGLING_OUT)
 
 
@@ -113,22 +114,22 @@ def test_a_confidential_column_that_tells_records_of_a_group_apart_is_masked() -
             "town": [f"t{n}" for n in person],
             "age": 20 * rng.integers(1, 4, 1200),
             "party": [f"p{n}" for n in rng.integers(0, 4, 300)[person]],
-            "vote": [f"v{n}" for n in rng.integers(0, 4, 1200)],
+            "offence": [f"v{n}" for n in rng.integers(0, 4, 1200)],
         }
     )
     table, quasi = wrap(frame), ("town", "age")
     roles = {name: Role.QUASI_IDENTIFIER if name in quasi else Role.CONFIDENTIAL for name in table.names}
-    assert find_restoring(table.with_roles(roles)) == []
+    assert preview_restoring_columns(table.with_roles(roles)) == []
     assert clue(frame, "party") is Clue.RESTORING
-    assert clue(frame, "vote") is Clue.COMBINED, "it restores nothing, but who knows a vote finds its record"
+    assert clue(frame, "offence") is Clue.COMBINED, "it restores nothing, but who knows an offence finds its record"
 
 
 def test_groups_of_similar_records_have_their_size() -> None:
     codes = np.random.default_rng(7).integers(0, 9, (203, 3)).astype(np.int32)
-    sizes = np.bincount(similar(codes, 5))
+    sizes = np.bincount(group_records_for_preview(codes, 5))
     assert sizes.min() >= 5
     assert sizes.max() <= 9
-    assert (similar(np.zeros((30, 2), dtype=np.int32), 5) == 0).all()
+    assert (group_records_for_preview(np.zeros((30, 2), dtype=np.int32), 5) == 0).all()
 
 
 def test_a_code_that_says_a_masked_value_does_not_stay_as_it_is() -> None:
@@ -137,4 +138,4 @@ def test_a_code_that_says_a_masked_value_does_not_stay_as_it_is() -> None:
     table = Table.from_columns({"age": ages.astype(float), "ref": [f"{age}/{n % 50}" for n, age in enumerate(ages)]})
     seen = profile(table)
     declared = replace(seen, columns=(seen.columns[0], replace(seen.columns[1], role="other")))
-    assert cautious(declared, table).columns[1].role in ("quasi", "identifier")
+    assert assign_default_roles(declared, table).columns[1].role in ("quasi", "identifier")

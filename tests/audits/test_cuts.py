@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.audits import FindingKind, audit
-from crypsis.audits.default_roles import cautious
-from crypsis.audits.dependence import _match_neighbours, find_cuts
+from crypsis.audits.default_roles import assign_default_roles
+from crypsis.audits.partial_values import _match_neighbours, find_partial_numbers
 from crypsis.audits.published import Published
 from crypsis.table.profile import profile
 from crypsis.table.table import Table
@@ -35,15 +35,15 @@ def test_intervals_of_a_number_restore_a_category(edges: list[float]) -> None:
     number = np.random.default_rng(1).uniform(500, 4500, 300)
     table = people(number, np.searchsorted(edges, number))
     shown = masked(table, 0.3)
-    (each,) = find_cuts(Published(shown, table))
+    (each,) = find_partial_numbers(Published(shown, table))
     assert (each.kind, each.columns) == (FindingKind.DEPENDENCE, ("number", "group"))
     changed = int((shown.column("group") != table.column("group")).sum())
     assert 0.7 * changed < each.records <= changed
     assert each.refuses
     assert each in audit(shown, table).findings
-    assert find_cuts(Published(table, table)) == [], "nothing is masked"
-    assert find_cuts(Published(shown)) == [], "without an original nobody knows what is masked"
-    assert {c.name: c.role for c in cautious(profile(table), table).columns}["number"] == "quasi"
+    assert find_partial_numbers(Published(table, table)) == [], "nothing is masked"
+    assert find_partial_numbers(Published(shown)) == [], "without an original nobody knows what is masked"
+    assert {c.name: c.role for c in assign_default_roles(profile(table), table).columns}["number"] == "quasi"
 
 
 @given(st.integers(0, 10_000), st.floats(0, 1.5))
@@ -54,14 +54,14 @@ def test_a_correlation_is_no_cut(seed: int, strength: float) -> None:
     number, rows = rng.normal(0, 1, 200), 200
     for group in ((strength * number + rng.normal(0, 1, rows) > 0), rng.random(rows) < 0.03):
         table = people(number, group.astype(int))
-        assert find_cuts(Published(masked(table, 0.3), table)) == []
+        assert find_partial_numbers(Published(masked(table, 0.3), table)) == []
 
 
 def test_the_order_of_rows_is_no_cut() -> None:
     """Few different numbers in a file that is sorted by group: equal numbers stand beside each other as in the file."""
     number = np.random.default_rng(2).integers(1, 4, 300).astype(float)
     table = people(number, np.arange(300) // 100)
-    assert find_cuts(Published(masked(table, 0.3), table)) == []
+    assert find_partial_numbers(Published(masked(table, 0.3), table)) == []
 
 
 def test_two_records_on_either_side_decide() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crypsis.audits.dependence import dependence, find_determining
+from crypsis.audits.dependence import dependence, find_determining_dependence
 from crypsis.audits.published import FindingKind, Published
 from crypsis.masking import Microaggregation
 from crypsis.table.attribute import Role
@@ -118,7 +118,7 @@ def test_a_raw_file_shows_which_columns_determine_quasi_identifiers(role: str) -
     born = rng.integers(1930, 2005, 500)
     columns = {"age": (2026 - born).tolist(), "born": born.tolist(), "pay": rng.normal(2000, 300, 500).tolist()}
     table = Table.from_columns(columns, {"age": "quasi", "born": role, "pay": "confidential"})
-    assert find_determining(table) == {"born": ["age"]}
+    assert find_determining_dependence(table) == {"born": ["age"]}
 
 
 # -- what the intruder needs more than one glance for --

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.audits import audit
-from crypsis.audits.exposure import alone, few_together, singling_out
+from crypsis.audits.exposure import few_together, mark_exposed_records, singling_out
 from crypsis.audits.published import Finding, FindingKind, Published
 from crypsis.table.attribute import Role
 from crypsis.table.profile import LARGEST_SHARE
@@ -182,7 +182,7 @@ def test_the_count_is_its_slow_twin(values: list[int | None], allowed: int) -> N
     found = singling_out(Published(table, allowed=allowed))
     assert [(each.columns[0], each.records, each.refuses) for each in found] == expected
     codes = np.array([-1 if v is None else v for v in values], dtype=np.int32)
-    assert alone(codes).tolist() == [v is not None and held[v] == 1 for v in values]
+    assert mark_exposed_records(codes).tolist() == [v is not None and held[v] == 1 for v in values]
 
 
 ONE_IN_TWENTY = ["quasi", "confidential"]

@@ -11,7 +11,7 @@ from crypsis.audits import FindingKind, audit
 from crypsis.audits.exposure import homogeneous
 from crypsis.audits.published import Published
 from crypsis.table.table import Table
-from crypsis.text import finding_text
+from crypsis.text import attack_finding_text
 
 ROLES = {"town": "quasi", "age": "quasi", "ill": "confidential"}
 
@@ -22,7 +22,7 @@ def test_by_hand() -> None:
     table = Table.from_columns({"town": towns, "ill": ill}, {"town": "quasi", "ill": "confidential"})
     (found,) = homogeneous(Published(table))
     assert (found.kind, found.columns, found.records, found.refuses) == (FindingKind.HOMOGENEOUS, ("ill",), 4, False)
-    assert "whoever finds the class of a person learns it, for 40 % of the records: 4" in finding_text(found)
+    assert "whoever finds the class of a person learns it, for 40 % of the records: 4" in attack_finding_text(found)
     assert found in audit(table).findings
     assert homogeneous(Published(table, perturbed=True)) == []
     assert homogeneous(Published(table.with_roles({"ill": "quasi"}))) == []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from crypsis.audits import Published
-from crypsis.audits.invention import find_filled, find_invented
+from crypsis.audits.invention import find_invented
+from crypsis.audits.restatement import find_restated_missing
 from crypsis.table.table import Table
 
 
@@ -19,10 +20,10 @@ def people() -> Table:
 def test_a_missing_cell_that_holds_a_value_is_found() -> None:
     original = people()
     published = original.with_columns({"date": np.array([11.0, 11.0, 13.0, 13.0])})
-    (found,) = find_filled(Published(published, original))
+    (found,) = find_restated_missing(Published(published, original))
     assert (found.key, found.records, found.share, found.refuses) == ("filled:date", 1, 0.25, True)
-    assert find_filled(Published(original, original)) == []
-    assert find_filled(Published(published)) == []
+    assert find_restated_missing(Published(original, original)) == []
+    assert find_restated_missing(Published(published)) == []
 
 
 def test_a_pair_nobody_holds_and_a_number_out_of_range_are_reported() -> None:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from crypsis.audits import FindingKind, audit
-from crypsis.audits.tokens import parts_of, words_of
+from crypsis.audits.tokens import tokens_of_code, tokens_of_text
 from crypsis.masking import Microaggregation
 from crypsis.table.table import Table
-from crypsis.text import finding_text
+from crypsis.text import attack_finding_text
 
 ROWS = 240
 NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
@@ -141,10 +141,13 @@ def test_the_sentence_names_text_and_value() -> None:
     (each,) = [one for one in audit(table, table).findings if one.kind is FindingKind.RESTATED]
     assert each.refuses
     assert each.key == "restated:text"
-    assert finding_text(each) == "text says the value of name of the same record beyond chance, in 99.6 % of them: 239"
+    assert (
+        attack_finding_text(each)
+        == "text says the value of name of the same record beyond chance, in 99.6 % of them: 239"
+    )
 
 
 def test_words_and_parts() -> None:
-    assert words_of("Zoë O'Neil, 007") == {"zoë", "o", "neil", "7"}
-    assert parts_of("") == {}
-    assert parts_of("120375-12")["0:4+2"] == "75"
+    assert tokens_of_text("Zoë O'Neil, 007") == {"zoë", "o", "neil", "7"}
+    assert tokens_of_code("") == {}
+    assert tokens_of_code("120375-12")["0:4+2"] == "75"

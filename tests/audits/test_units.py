@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.audits import FindingKind, audit
-from crypsis.audits.default_roles import cautious
+from crypsis.audits.default_roles import assign_default_roles
+from crypsis.audits.exposure import count_exposed_units, find_exposed_units
 from crypsis.audits.household_inference import (
-    few_units,
-    panel_records,
-    records_for_units,
-    records_of_a_unit,
-    unit_columns,
-    units_of_classes,
+    columns_for_household_inference,
+    count_inferable_household_records,
+    infer_panel_household_size,
+    records_against_household_inference,
 )
 from crypsis.audits.published import Published
 from crypsis.masking import Microaggregation
@@ -25,7 +24,7 @@ from crypsis.plan import draft
 from crypsis.table.frames import wrap
 from crypsis.table.profile import Clue, profile
 from crypsis.table.table import Table
-from crypsis.text import finding_text
+from crypsis.text import attack_finding_text
 
 
 def panel(people: int = 60, years: int = 7) -> pl.DataFrame:
@@ -41,16 +40,16 @@ def panel(people: int = 60, years: int = 7) -> pl.DataFrame:
 def test_a_class_of_one_person_is_found() -> None:
     table = wrap(panel(), quasi_identifiers=["age", "town"], roles={"pnr": "household"})
     masked = Microaggregation(k=5).mask(table, np.random.default_rng(1))
-    (found,) = few_units(Published(masked, table))
+    (found,) = find_exposed_units(Published(masked, table))
     assert (found.kind, found.columns, found.refuses) == (FindingKind.FEW_UNITS, ("pnr",), True)
     assert found.share > 0.5
-    assert "are in a class whose records have fewer than three different values of it" in finding_text(found)
+    assert "are in a class whose records have fewer than three different values of it" in attack_finding_text(found)
     assert found in audit(masked, table).findings
     larger = Microaggregation(k=21).mask(table, np.random.default_rng(1))
-    assert few_units(Published(larger, table)) == [], "seven records a person: 21 are three people"
-    assert few_units(Published(masked)) == [], "nobody knows which records belong together"
+    assert find_exposed_units(Published(larger, table)) == [], "seven records a person: 21 are three people"
+    assert find_exposed_units(Published(masked)) == [], "nobody knows which records belong together"
     once = table.with_columns({"pnr": np.arange(len(table), dtype=float)})
-    assert few_units(Published(masked, once)) == [], "everybody has one record"
+    assert find_exposed_units(Published(masked, once)) == [], "everybody has one record"
 
 
 @settings(deadline=None)
@@ -64,27 +63,27 @@ def test_units_of_classes_are_their_slow_twin(seed: int) -> None:
     for group in range(labels.max() + 1):
         some = units[labels == group].tolist()
         expected.append(len(set(some) - {-1}) + some.count(-1))
-    assert units_of_classes(units, labels).tolist() == expected
+    assert count_exposed_units(units, labels).tolist() == expected
 
 
 def test_what_is_no_panel() -> None:
-    assert records_of_a_unit(wrap(panel()), "pnr") == 7
-    assert records_of_a_unit(wrap(panel()), "age") == 0
+    assert count_inferable_household_records(wrap(panel()), "pnr") == 7
+    assert count_inferable_household_records(wrap(panel()), "age") == 0
     for name, values in {
         "year": np.tile(np.arange(10.0), 30),  # fewer values than records of each
         "id": np.arange(300.0),  # one record each
         "few": np.repeat(np.arange(10.0), 3),  # too few to say anything
         "uneven": np.append(np.repeat(np.arange(60.0), 5), 3.0),
     }.items():
-        assert records_of_a_unit(Table.from_columns({name: values}), name) == 0, name
+        assert count_inferable_household_records(Table.from_columns({name: values}), name) == 0, name
 
 
 def test_the_safest_reading_of_a_panel(tmp_path: Path) -> None:
     frame = panel(people=80)
     table = wrap(frame)
-    seen = cautious(profile(table), table)
+    seen = assign_default_roles(profile(table), table)
     (number,) = (column for column in seen.columns if column.name == "pnr")
-    assert (number.role, number.reasons[0].clue, number.reasons[0].values) == ("household", Clue.PANEL, 7)
+    assert (number.role, number.reasons[0].clue) == ("household", Clue.HOUSEHOLD_STRUCTURE)
     frame.write_csv(tmp_path / "panel.csv")
     text = draft(tmp_path / "panel.csv", tmp_path / "plan.toml", table, seen, 5)
     assert "# that are at least 5 people: each has 7 records" in text
@@ -108,17 +107,20 @@ def courses(alike: bool) -> Table:
 def test_records_of_people_who_have_several_of_them() -> None:
     table = courses(alike=True)
     held = np.bincount(table.codes(["teacher"])[:, 0])[table.codes(["teacher"])[:, 0]]
-    needed, column = records_for_units(table, 5, 100)
+    needed, column = records_against_household_inference(table, 5, 100)
     assert (needed, column) == (2 * int(np.quantile(held, 0.95)) + 1, "teacher")
     few = Microaggregation(k=5).mask(table, np.random.default_rng(0))
-    assert [found.kind for found in few_units(Published(few, table))] == [FindingKind.FEW_UNITS]
+    assert [found.kind for found in find_exposed_units(Published(few, table))] == [FindingKind.FEW_UNITS]
     many = Microaggregation(k=needed).mask(table, np.random.default_rng(0))
-    assert few_units(Published(many, table)) == []
+    assert find_exposed_units(Published(many, table)) == []
 
 
 def test_records_that_belong_together_and_differ_need_no_larger_classes() -> None:
-    assert records_for_units(courses(alike=False), 5, 100) == (5, "")
-    assert records_for_units(courses(alike=True), 5, 12) == (12, "teacher")  # as many as the table allows
+    assert records_against_household_inference(courses(alike=False), 5, 100) == (5, "")
+    assert records_against_household_inference(courses(alike=True), 5, 12) == (
+        12,
+        "teacher",
+    )  # as many as the table allows
 
 
 def unbalanced(name: str = "nr", shuffled: bool = False) -> Table:
@@ -137,21 +139,21 @@ def unbalanced(name: str = "nr", shuffled: bool = False) -> Table:
 
 def test_people_are_recognised_by_structure_and_by_name_whatever_their_role() -> None:
     table = unbalanced()
-    assert panel_records(table, "nr") == 8
-    assert unit_columns(table) == ["nr"]
-    assert unit_columns(unbalanced("subject_nr", shuffled=True)) == ["subject_nr"]
-    assert unit_columns(unbalanced(shuffled=True)) == [], "neither name nor order says it"
+    assert infer_panel_household_size(table, "nr") == 8
+    assert columns_for_household_inference(table) == ["nr"]
+    assert columns_for_household_inference(unbalanced("subject_nr", shuffled=True)) == ["subject_nr"]
+    assert columns_for_household_inference(unbalanced(shuffled=True)) == [], "neither name nor order says it"
     masked = Microaggregation(k=5).mask(table, np.random.default_rng(0))
-    (found,) = few_units(Published(masked, table))
+    (found,) = find_exposed_units(Published(masked, table))
     assert found.columns == ("nr",)
-    needed, column = records_for_units(table, 5, 100)
+    needed, column = records_against_household_inference(table, 5, 100)
     assert (needed, column) == (17, "nr")
-    assert few_units(Published(Microaggregation(k=needed).mask(table, np.random.default_rng(0)), table)) == []
+    assert find_exposed_units(Published(Microaggregation(k=needed).mask(table, np.random.default_rng(0)), table)) == []
 
 
 def test_the_safest_reading_of_an_unbalanced_panel() -> None:
     table = unbalanced("x1").with_roles(dict.fromkeys(("x1", "year", "born", "town"), "undecided"))
-    seen = cautious(profile(table), table)
+    seen = assign_default_roles(profile(table), table)
     assert {column.name: column.role for column in seen.columns}["x1"] == "household"
 
 
@@ -159,10 +161,10 @@ def test_towns_and_days_are_no_people() -> None:
     rng = np.random.default_rng(0)
     town = np.sort(rng.integers(0, 60, 300))
     columns = {"zip": 10000.0 + town, "state": (town // 10).astype(float), "age": rng.integers(18, 90, 300) * 1.0}
-    assert unit_columns(Table.from_columns(columns, dict.fromkeys(columns, "quasi"))) == []
+    assert columns_for_household_inference(Table.from_columns(columns, dict.fromkeys(columns, "quasi"))) == []
     day = np.repeat(np.arange(30.0), 10)
     grid = {"day": day, "hour": np.tile(np.arange(10.0), 30), "heat": rng.normal(0, 1, 300)}
-    assert unit_columns(Table.from_columns(grid, dict.fromkeys(grid, "quasi"))) == []
+    assert columns_for_household_inference(Table.from_columns(grid, dict.fromkeys(grid, "quasi"))) == []
 
 
 def test_a_column_of_one_or_two_values_says_nothing_of_people() -> None:
@@ -170,4 +172,4 @@ def test_a_column_of_one_or_two_values_says_nothing_of_people() -> None:
     person = np.repeat(np.arange(40), 2)
     columns = {"person": person, "study": np.ones(80), "phase": np.tile([1.0, 2.0], 40), "age": person % 7 + 20.0}
     roles = {"person": "identifier", "study": "identifier", "phase": "identifier", "age": "quasi"}
-    assert unit_columns(Table.from_columns(columns, roles)) == ["person"]
+    assert columns_for_household_inference(Table.from_columns(columns, roles)) == ["person"]

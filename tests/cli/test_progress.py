@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from crypsis.cli.output import Watch
-from crypsis.run.gain import Progress
+from crypsis.run.search_state import Progress
 
 
 def ended(capsys: pytest.CaptureFixture[str], **given: float) -> str:
     watch = Watch()
-    watch.follow([Progress("generation", "partition", 3, seconds=4.0, **given)], quiet=True)
+    watch.follow([Progress("generation", "memetic", 3, seconds=4.0, **given)], quiet=True)
     watch.close(2)
     return capsys.readouterr().err
 

@@ -172,24 +172,28 @@ def test_a_perturbed_file_is_released_by_a_limit_alone(folder: Path) -> None:
     assert crypsis("verify", folder / "perturbed").returncode == 0
 
 
-def test_report_says_where_the_reports_lie(released: Path) -> None:
-    answer = crypsis("report", released / "release4")
+def test_verify_says_where_the_reports_are(released: Path) -> None:
+    answer = crypsis("verify", released / "release4")
     assert answer.returncode == 0
     assert str(released / "release4" / "internal" / "report.html") in answer.stdout
     assert str(released / "release4" / "public" / "report.html") in answer.stdout
-    content = json.loads(crypsis("report", released / "release4" / "public", "--json").stdout)
-    assert "internal" not in content
+    content = json.loads(crypsis("verify", released / "release4" / "public", "--json").stdout)
+    assert set(content["reports"]) == {"external", "external_json", "codebook"}
     assert content["sound"] is True
 
 
-def test_diff_release_tells_what_changed_and_exits_1_if_the_pair_reveals_more(released: Path) -> None:
-    same = crypsis("diff-release", released / "release4", released / "release4")
+def test_two_releases_are_compared_and_a_pair_that_reveals_more_exits_1(released: Path) -> None:
+    same = crypsis("audit", released / "release4", "--with", released / "release4")
     assert same.returncode == 0
     assert "same data" in same.stdout
-    answer = crypsis("diff-release", released / "release4", released / "release6")
+    pair = (released / "release4", "--with", released / "release6")
+    answer = crypsis("audit", *pair)
     assert answer.returncode == 1
     for words in ("k-anonymity", "cell-loss", "Together", "unique", "Not known from the files"):
         assert words in answer.stdout
-    content = json.loads(crypsis("diff-release", released / "release4", released / "release6", "--json").stdout)
+    content = json.loads(crypsis("audit", *pair, "--json").stdout)
     assert content["reveals_more"] is True
-    assert crypsis("diff-release", released / "release4", released).returncode == 2
+    assert crypsis("audit", released / "release4", "--with", released).returncode == 2
+    waived = crypsis("audit", *pair, "--waive", "singling-out:income=known to nobody outside")
+    assert waived.returncode == 2
+    assert "--with" in waived.stderr

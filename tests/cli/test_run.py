@@ -32,7 +32,7 @@ def run(plan: Path) -> Path:
     answer = crypsis("run", plan, "--quiet")
     assert answer.returncode == 0, answer.stderr
     assert answer.stderr == ""
-    assert "partition" in answer.stdout
+    assert "memetic" in answer.stdout
     return plan.parent / "plan-run"
 
 
@@ -98,10 +98,10 @@ def test_a_solution_in_words_and_two_side_by_side(run: Path) -> None:
     for words in ("what happened", "greatest loss", "classes by size", "may be released"):
         assert words in answer.stdout
     assert "may not be released: k-anonymity requires" in crypsis("show", run, 1).stdout
-    answer = crypsis("compare", run, 2, "faithful")
+    answer = crypsis("show", run, 2, "faithful")
     assert answer.returncode == 0, answer.stderr
     assert "class-risk" in answer.stdout
-    assert len(json.loads(crypsis("compare", run, 2, 3, "--json").stdout)["solutions"]) == 2
+    assert len(json.loads(crypsis("show", run, 2, 3, "--json").stdout)["solutions"]) == 2
     assert crypsis("show", run, "999999").returncode == 2
 
 
@@ -118,7 +118,7 @@ def test_a_release_from_a_run(run: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('"partition"', '"partitoin"', "did you mean 'partition'?"),
+        ('"memetic"', '"memteic"', "did you mean 'memetic'?"),
         ("4 generations", "4 parsecs", "unknown unit"),
         ('model = "k-anonymity"\nk = 3', 'model = "k-anonymity"\nk = 3000', "3000"),
         ('source = "people.csv"', 'source = "peple.csv"', "peple.csv"),
@@ -141,7 +141,12 @@ def test_broken_plans_exit_2_with_every_sentence(old: str, new: str, words: str,
 
 
 def test_the_schema_is_json() -> None:
-    assert json.loads(crypsis("schema").stdout)["title"] == "Crypsis plan"
+    answer = crypsis("check", "--schema")
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout)["title"] == "Crypsis plan"
+    neither = crypsis("check")
+    assert neither.returncode == 2
+    assert "crypsis check --schema" in neither.stderr
 
 
 def test_resume_and_its_refusals(run: Path, tmp_path: Path) -> None:
@@ -210,6 +215,6 @@ def test_the_clock_of_a_command_starts_with_its_process(plan: Path, tmp_path: Pa
     wall = time.monotonic() - began
     assert answer.returncode == 0, answer.stderr
     found = Run.open(tmp_path / "run")
-    charged = found.store.noted("elapsed", 0.0)
+    charged = found.store.read_note("elapsed", 0.0)
     found.close()
     assert 0.3 < charged <= wall, "interpreter start and imports alone take longer than that"

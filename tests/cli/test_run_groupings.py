@@ -30,13 +30,13 @@ income = { role = "quasi", kind = "numeric" }
 model = "k-anonymity"
 k = 3
 [[search]]
-name = "grouping"
+name = "gomm"
 k = 3
 largest_k = 30
 population = 40
-muting = true
-muting_after = 3
-muting_window = 2
+disable_operators = true
+disable_after = 3
+disable_window = 2
 missing = "mean"
 memory = 8
 [run]
@@ -99,7 +99,7 @@ def test_a_grouping_is_told_in_words(whole: Run) -> None:
     front = crypsis("front", whole.folder, "--all")
     assert front.returncode == 0, front.stderr
     assert "age, hours and income averaged together" in front.stdout
-    number = next(each.number for each in whole.solutions if each.title == "grouping" and each.feasible)
+    number = next(each.number for each in whole.solutions if each.title == "gomm" and each.feasible)
     shown = crypsis("show", whole.folder, number)
     assert "effective k is" in shown.stdout
     assert "no record is unique" in shown.stdout

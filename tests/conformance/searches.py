@@ -28,37 +28,46 @@ QUANTA = 4
 """How far a search is followed; enough for every operator to work and for idle ones to be switched off."""
 
 _LATTICE: Settings = {"suppression": 0.2, "population": 8}
-_GROUPING: Settings = {"k": 4, "missing": "mean", "population": 8, "crossovers": 2, "climbs": 1, "climb_breadth": 2}
-_RECODING: Settings = {"k": 3, "rungs": 2, "nodes": 64}
+_GOMM: Settings = {
+    "k": 4,
+    "missing": "mean",
+    "population": 8,
+    "crossovers": 2,
+    "local_searches": 1,
+    "local_search_size": 2,
+}
+_PARTITION: Settings = {"k": 3, "k_values": 3, "chains_per_generation": 2}
+_RECODING: Settings = {"k": 3, "k_values": 2, "nodes": 64}
 
 MODES: dict[str, dict[str, Settings]] = {
     "composite": {
-        "usual": {"k": 3, "rungs": 2},
-        "truthful": {"k": 3, "rungs": 2, "truthful": True},
-        "from MDAV": {"k": 3, "rungs": 2, "start": "mdav"},
-        "one rung": {"k": 3, "rungs": 1},
+        "usual": {"k": 3, "k_values": 2},
+        "truthful": {"k": 3, "k_values": 2, "truthful": True},
+        "from MDAV": {"k": 3, "k_values": 2, "start": "mdav"},
+        "one k": {"k": 3, "k_values": 1},
     },
-    "grouping": {
-        "best": _GROUPING,
-        "paper": {**_GROUPING, "recipe": "paper"},
-        "dynamic": {**_GROUPING, "recipe": "dynamic", "muting_after": 2, "muting_window": 1},
-        "pareto": {**_GROUPING, "recipe": "pareto", "largest_k": 12},
-        "without climbs": {k: v for k, v in _GROUPING.items() if k != "climb_breadth"} | {"climbs": 0},
-        "another partitioner": {**_GROUPING, "partitioner": "cbfs"},
-        "mixed": {"recipe": "mixed", "k": 3, "largest_k": 9, "population": 8, "crossovers": 2},
-        "mixed, switching off": {
-            "recipe": "mixed",
+    "gomm": {
+        "best": _GOMM,
+        "paper": {**_GOMM, "recipe": "paper"},
+        "dynamic": {**_GOMM, "recipe": "dynamic", "disable_after": 2, "disable_window": 1},
+        "pareto": {**_GOMM, "recipe": "pareto", "largest_k": 12},
+        "without local search": {k: v for k, v in _GOMM.items() if k != "local_search_size"} | {"local_searches": 0},
+        "another partitioner": {**_GOMM, "partitioner": "cbfs"},
+    },
+    "mixed-grouping": {
+        "usual": {"k": 3, "largest_k": 9, "population": 8, "crossovers": 2},
+        "truthful, disabling operators": {
             "k": 3,
             "population": 8,
-            "climbs": 1,
-            "climb_breadth": 2,
-            "muting": True,
-            "muting_after": 2,
-            "muting_window": 1,
+            "local_searches": 1,
+            "local_search_size": 2,
+            "disable_operators": True,
+            "disable_after": 2,
+            "disable_window": 1,
             "truthful": True,
         },
     },
-    "lattice": {
+    "pbg-ea": {
         "auto": {"suppression": 0.2},
         "exact": {"suppression": 0.2, "method": "exact", "indices": ("k", "cm", "s_l")},
         "pbg": {**_LATTICE, "method": "pbg", "boxes": (2.0, 1.0)},
@@ -69,30 +78,39 @@ MODES: dict[str, dict[str, Settings]] = {
     },
     "local-recoding": {
         "usual": _RECODING,
-        "one rung": {**_RECODING, "rungs": 1},
+        "one k": {**_RECODING, "k_values": 1},
         "diverse": {**_RECODING, "l": 2},
     },
-    "masking": {
+    "cell-suppression": {
+        "usual": {"k": 2, "k_values": 2, "largest_k": 6, "effort": 1},
+        "one k": {"k": 3, "k_values": 1, "effort": 1},
+    },
+    "categorical-masking": {
         "usual": {"largest_k": 3, "depths": 1, "swappings": 1, "prams": 2, "batch": 4},
-        "front": {"largest_k": 3, "depths": 1, "swappings": 1, "prams": 2, "batch": 4, "score": "front", "strokes": 40},
+        "front": {
+            "largest_k": 3,
+            "depths": 1,
+            "swappings": 1,
+            "prams": 2,
+            "batch": 4,
+            "score": "front",
+            "changes_per_mutation": 40,
+        },
     },
     "mixed-masking": {
-        "usual": {"rungs": 2, "sets": 3},
-        "replacing": {"rungs": 2, "sets": 0, "categories": "replaced"},
-        "one rung": {"rungs": 1, "sets": 3},
+        "usual": {"risk_limits": 2, "sets": 3},
+        "replacing": {"risk_limits": 2, "sets": 0, "categories": "replaced"},
+        "one limit": {"risk_limits": 1, "sets": 3},
     },
-    "partition": {
-        "usual": {"k": 3, "rungs": 3, "breedings": 2},
-        "few steps": {"k": 3, "rungs": 3, "breedings": 2, "steps": 20},
-        "genetic": {"k": 3, "rungs": 3, "breedings": 2, "method": "genetic", "method_settings": {"population": 6}},
-        "two-step": {
-            "k": 3,
-            "rungs": 3,
-            "breedings": 2,
-            "method": "two-step",
-            "method_settings": {"epochs": 3000, "macrogroup": 21},
-        },
-        "in blocks": {"k": 3, "rungs": 3, "breedings": 2, "blocks": "always"},
+    "ga-microaggregation": {"usual": {**_PARTITION, "population": 6}},
+    "hybrid-microaggregation": {
+        "two-step": {**_PARTITION, "epochs": 3000, "macrogroup": 21},
+        "one-step": {**_PARTITION, "epochs": 3000, "macrogroup": 20, "variant": "one-step"},
+    },
+    "memetic": {
+        "usual": _PARTITION,
+        "few steps": {**_PARTITION, "steps": 20},
+        "in blocks": {**_PARTITION, "blocks": "always"},
     },
 }
 """Search → name of a mode → its settings; a search that is not listed is walked as it comes."""
@@ -109,38 +127,50 @@ def first_mode(name: str) -> Settings:
 OTHER: dict[tuple[str, str], Any] = {
     ("*", "columns"): [("age", "hours", "sex"), ("age", "hours"), ("a", "c")],
     ("*", "largest_k"): [20],
-    ("grouping", "partitioner"): ["cbfs", "v-mdav"],
-    ("grouping", "first"): [20],
-    ("grouping", "copies"): [0, 2],
-    ("grouping", "memory"): [0.0],
-    ("grouping", "population"): [12, 20],
-    ("grouping", "missing"): ["refuse"],
-    ("lattice", "indices"): [("k", "s_k"), ("k", "glm", "s_k")],
-    ("lattice", "boxes"): [(5.0, 5.0), (50.0, 50.0, 50.0)],
-    ("lattice", "label"): ["diagnosis"],
-    ("lattice", "patience"): [0.0],
-    ("lattice", "k"): [2, 4],
-    ("lattice", "l"): [2, 3, 4],
-    ("lattice", "crossover"): [0.0, 1.0],
-    ("lattice", "mutation"): [0.9],
-    ("partition", "method"): ["memetic", "one-step"],
-    ("partition", "method_settings"): [{"heat": 0.1}, {"mutation_rate": 0.3}],
-    ("partition", "steps"): [0, 40],
-    ("masking", "forbidden"): [({"sex": "female", "marital": "widowed"},)],
-    ("masking", "highest_risk"): [20.0],
-    ("masking", "longest"): [0.5, 0.1, 0.01],
+    ("gomm", "partitioner"): ["cbfs", "v-mdav"],
+    ("gomm", "initial_population"): [20],
+    ("gomm", "copies"): [0, 2],
+    ("gomm", "memory"): [0.0],
+    ("gomm", "population"): [12, 20],
+    ("mixed-grouping", "partitioner"): ["cbfs", "v-mdav"],
+    ("mixed-grouping", "initial_population"): [20],
+    ("mixed-grouping", "copies"): [0, 2],
+    ("mixed-grouping", "memory"): [0.0],
+    ("mixed-grouping", "population"): [12, 20],
+    ("gomm", "missing"): ["refuse"],
+    ("pbg-ea", "indices"): [("k", "s_k"), ("k", "glm", "s_k")],
+    ("pbg-ea", "boxes"): [(5.0, 5.0), (50.0, 50.0, 50.0)],
+    ("pbg-ea", "label"): ["diagnosis"],
+    ("pbg-ea", "patience"): [0.0],
+    ("pbg-ea", "k"): [2, 4],
+    ("pbg-ea", "l"): [2, 3, 4],
+    ("pbg-ea", "crossover"): [0.0, 1.0],
+    ("pbg-ea", "mutation"): [0.9],
+    ("memetic", "steps"): [0, 40],
+    ("memetic", "initial_temperature"): [0.1],
+    ("hybrid-microaggregation", "heuristic"): ["cbfs", "v-mdav"],
+    ("categorical-masking", "forbidden"): [({"sex": "female", "marital": "widowed"},)],
+    ("categorical-masking", "highest_risk"): [20.0],
+    ("categorical-masking", "crossover_length"): [0.5, 0.1, 0.01],
     ("mixed-masking", "lowest"): [5.0],
     ("mixed-masking", "highest"): [50.0],
 }
 """(search or *, setting) → values to try, where none can be guessed from the type."""
 
 REFUSING: dict[tuple[str, str], Settings] = {
-    ("grouping", "missing"): {"missing": "refuse"},
-    ("partition", "missing"): {"missing": "refuse"},
+    ("gomm", "missing"): {"missing": "refuse"},
+    ("ga-microaggregation", "missing"): {"missing": "refuse"},
+    ("hybrid-microaggregation", "missing"): {"missing": "refuse"},
+    ("memetic", "missing"): {"missing": "refuse"},
 }
 """Settings whose effect is that a table with missing values is refused, and the value that refuses."""
 
-LATE: dict[tuple[str, str], int] = {("grouping", "muting"): 22, ("local-recoding", "breedings"): 16}
+LATE: dict[tuple[str, str], int] = {
+    ("gomm", "disable_operators"): 22,
+    ("mixed-grouping", "disable_operators"): 22,
+    ("local-recoding", "offspring"): 16,
+    ("memetic", "region"): 8,
+}
 """Settings that take effect after many quanta, and how many."""
 
 GUIDES = (("cell-loss", "record-linkage"), ("distance-loss", "category-linkage"))
@@ -232,7 +262,7 @@ def states(problem: Problem, quanta: int = QUANTA, engine: Engine | None = None)
 
 
 def advanced(problem: Problem, state: State, engine: Engine) -> State:
-    """The state after the next quantum that changes it: while a candidate is worked out piece by piece, none does."""
+    """The state after the next quantum that changes it: while a candidate is worked out task by task, none does."""
     before = state.to_bytes()
     while (state := problem.strategy.advance(problem, state, engine)).to_bytes() == before:
         pass
@@ -260,7 +290,7 @@ def outcome(search: Search, table: str, guided: bool, quanta: int = QUANTA) -> t
     seen: list[Any] = []
     variants = problem.variants or (lambda candidate: ())
     for candidate in (each for found in found_by(last) for each in (found, *variants(found))):
-        genome = problem.expressed(candidate)
+        genome = problem.express_candidate(candidate)
         try:
             masked = encoding.decode(genome)
         except CrypsisError as refusal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from crypsis.table.example import example
 from crypsis.table.table import Table
 
 Place = tuple[str, str, str | None]
+
+_KEYS = Path(__file__).parent / "keys"
+"""Files of bytes that stand for secrets."""
 
 CONTEXT: dict[Place, dict[str, Any]] = {
     ("masking method", "microaggregation", None): {"k": 3, "missing": "aggregate"},
@@ -33,6 +37,12 @@ CONTEXT: dict[Place, dict[str, Any]] = {
     ("measure", "correlation-use", None): {"columns": ("a", "c")},
     ("measure", "classifier-use", None): {"columns": ("age", "hours"), "target": "marital"},
     ("measure", "regression-use", None): {"columns": ("c", "secret"), "target": "e"},
+    ("masking method", "cell-suppression", None): {"k": 2, "effort": 1},
+    ("masking method", "number-rounding", None): {"base": 3.0},
+    ("masking method", "record-swapping", None): {"percent": 20.0},
+    ("masking method", "sampling", None): {"percent": 50.0},
+    ("masking method", "pseudonyms", None): {"columns": ("a", "c"), "key_file": str(_KEYS / "one.key")},
+    ("masking method", "date-shifting", None): {"columns": ("a", "b")},
     ("masking method", "generalisation", "columns"): {"level": 1},
     ("masking method", "generalisation", "suppression"): {"level": 2, "suppression": 0.1},
     ("masking method", "generalisation", "rule"): {
@@ -61,6 +71,48 @@ CONTEXT: dict[Place, dict[str, Any]] = {
     ("privacy model", "delta-presence", None): {"member": "secret", "present": "1"},
     ("privacy model", "delta-presence", "member"): {"quasi_identifiers": ("a", "b")},
     ("privacy model", "delta-presence", "least"): {"most": 1.0},
+    ("privacy model", "household-k-anonymity", None): {"household": "secret"},
+    ("privacy model", "k-map", None): {"counts": "estimated"},
+    ("privacy model", "k-map", "counts"): {"weights": "c"},
+    ("privacy model", "k-map", "missing"): {"quasi_identifiers": ("sex", "education")},
+    ("privacy model", "k-map", "weights"): {"counts": "weights", "weights": "d"},
+    ("privacy model", "k-map", "member"): {
+        "counts": "population",
+        "member": "secret",
+        "present": "1",
+        "quasi_identifiers": ("a", "b"),
+    },
+    ("privacy model", "k-map", "present"): {"counts": "population", "member": "secret", "present": "1"},
+    ("privacy model", "highest-risk", "found_in"): {"weights": "c", "quasi_identifiers": ("a",)},
+    ("privacy model", "highest-risk", "weights"): {"found_in": "population", "weights": "d"},
+    ("privacy model", "average-risk", "found_in"): {"weights": "c", "quasi_identifiers": ("a",)},
+    ("privacy model", "average-risk", "weights"): {"found_in": "population", "weights": "d"},
+    ("privacy model", "records-at-risk", "found_in"): {"weights": "c", "quasi_identifiers": ("a",)},
+    ("privacy model", "records-at-risk", "weights"): {
+        "found_in": "population",
+        "weights": "d",
+        "threshold": 0.253,
+    },
+    ("privacy model", "records-at-risk", "threshold"): {"quasi_identifiers": ("b",)},
+    ("privacy model", "unique-in-population", None): {"fraction": 0.2},
+    ("privacy model", "unique-in-population", "fraction"): {"quasi_identifiers": ("a",)},
+    ("privacy model", "unique-in-population", "estimator"): {"quasi_identifiers": ("district", "hours")},
+    ("measure", "class-risk", "missing"): {"columns": ("sex", "education")},
+    ("measure", "individual-risk", "approximate"): {"weights": "c"},
+    ("measure", "individual-risk", "threshold"): {"statistic": "above"},
+    ("measure", "household-risk", None): {"household": "diagnosis", "weights": "age"},
+    ("measure", "household-risk", "threshold"): {"statistic": "above"},
+    ("measure", "household-risk", "missing"): {"columns": ("sex", "education")},
+    ("measure", "prosecutor-risk", "missing"): {"columns": ("sex", "education"), "statistic": "average"},
+    ("measure", "journalist-risk", "missing"): {"columns": ("sex", "education"), "weights": "age"},
+    ("measure", "journalist-risk", None): {"weights": "c", "statistic": "average"},
+    ("measure", "journalist-risk", "threshold"): {"statistic": "above", "threshold": 0.01},
+    ("measure", "journalist-risk", "member"): {"present": "x"},
+    ("measure", "marketer-risk", "member"): {"present": "x"},
+    ("measure", "journalist-risk", "present"): {"weights": "", "member": "secret", "present": "1"},
+    ("measure", "marketer-risk", "present"): {"member": "secret", "present": "1"},
+    ("measure", "population-uniqueness", None): {"fraction": 0.2},
+    ("measure", "suda", "threshold"): {"statistic": "above"},
 }
 """(family, name, field or None) → settings that must be there for the thing to run, or for the field to matter."""
 
@@ -72,6 +124,9 @@ OTHER: dict[Place, Any] = {
     ("measure", "rule-violations", "columns"): ("sex",),
     ("measure", "one-to-one-linkage", "sample"): 5,
     ("masking method", "generalisation", "columns"): ("age", "sex"),
+    ("masking method", "cell-suppression", "columns"): ("a", "b"),
+    ("masking method", "record-swapping", "k"): 2,
+    ("masking method", "pseudonyms", "key_file"): str(_KEYS / "another.key"),
     ("masking method", "generalisation", "levels"): {"age": 2},
     ("masking method", "generalisation", "confidential"): "diagnosis",
     ("masking method", "local-recoding", "columns"): ("age", "sex"),
@@ -96,6 +151,21 @@ OTHER: dict[Place, Any] = {
     ("privacy model", "*", "confidential"): ("c",),
     ("privacy model", "l-diversity", "c"): 0.5,
     ("privacy model", "delta-presence", "member"): "c",
+    ("privacy model", "household-k-anonymity", "household"): "c",
+    ("privacy model", "k-map", "member"): "c",
+    ("privacy model", "k-map", "present"): "2",
+    ("privacy model", "*", "weights"): "c",
+    ("measure", "individual-risk", "weights"): "c",
+    ("measure", "household-risk", "columns"): ("sex", "education"),
+    ("measure", "household-risk", "weights"): "",
+    ("measure", "household-risk", "household"): "sex",
+    ("measure", "journalist-risk", "columns"): ("secret",),
+    ("measure", "journalist-risk", "weights"): "d",
+    ("measure", "journalist-risk", "member"): "secret",
+    ("measure", "journalist-risk", "present"): "2",
+    ("measure", "marketer-risk", "weights"): "c",
+    ("measure", "marketer-risk", "member"): "secret",
+    ("measure", "marketer-risk", "present"): "2",
     ("privacy model", "delta-presence", "present"): "2",
     ("measure", "gamma", "columns"): ("a", "b", "c"),
     ("measure", "table-use", "weights"): "c",

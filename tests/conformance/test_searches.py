@@ -188,7 +188,7 @@ def decoded(search: Search, table: Table, genome: Genome) -> Table | None:
 def test_a_guided_score_is_the_objective_of_the_decoded_table(name: str, mode: str) -> None:
     for search, table, candidates, problem, chosen in treated(name, mode, guided=True):
         for candidate in candidates:
-            masked = decoded(search, TABLES[table](), problem.expressed(candidate))
+            masked = decoded(search, TABLES[table](), problem.express_candidate(candidate))
             expected = WORST if masked is None else chosen.score(masked)
             assert problem.evaluate(candidate) == expected
 
@@ -203,7 +203,7 @@ def test_an_own_score_is_that_of_a_slow_reading_of_the_decoded_table(name: str, 
     compared = 0
     for search, table, candidates, problem, _ in treated(name, mode, guided=False):
         for candidate in candidates[:4]:
-            masked = decoded(search, TABLES[table](), problem.expressed(candidate))
+            masked = decoded(search, TABLES[table](), problem.express_candidate(candidate))
             scores = problem.evaluate(candidate)
             if masked is None:
                 assert not np.isfinite(scores).all()
@@ -225,7 +225,7 @@ def test_a_stored_genome_is_decoded_and_described_without_a_problem(
     for search, table, candidates, problem, _ in treated(name, mode, guided=False):
         encoding = search.encoding(TABLES[table]())
         for candidate in candidates:
-            genome = problem.expressed(candidate)
+            genome = problem.express_candidate(candidate)
             masked = decoded(search, TABLES[table](), genome)
             if masked is not None:
                 description = encoding.describe(genome, masked)
@@ -262,7 +262,7 @@ def test_equal_keys_mean_equal_tables(name: str, mode: str) -> None:
     for search, table, candidates, problem, _ in treated(name, mode, guided=False):
         prints: dict[bytes, str] = {}
         for candidate in candidates:
-            masked = decoded(search, TABLES[table](), problem.expressed(candidate))
+            masked = decoded(search, TABLES[table](), problem.express_candidate(candidate))
             shown = "" if masked is None else masked.fingerprint()
             assert prints.setdefault(problem.key(candidate), shown) == shown
 
@@ -275,7 +275,7 @@ def test_a_description_holds_no_value_of_a_rare_record(name: str) -> None:
     problem = search.pose(table, None, np.random.default_rng(0))
     last, encoding = states(problem, 2)[-1], search.encoding(table)
     for candidate in found_by(last):
-        genome = problem.expressed(candidate)
+        genome = problem.express_candidate(candidate)
         masked = decoded(search, table, genome)
         if masked is None:
             continue
@@ -343,5 +343,5 @@ def test_four_threads_give_the_bytes_of_one(name: str, mode: str, guided: bool) 
         with Threads(4) as engine:
             assert [s.to_bytes() for s in states(there, 3, engine)] == [s.to_bytes() for s in alone]
         for one, other in zip(found_by(alone[-1]), found_by(alone[-1]), strict=True):
-            assert np.array_equal(here.expressed(one), there.expressed(other))
+            assert np.array_equal(here.express_candidate(one), there.express_candidate(other))
         break

@@ -46,7 +46,7 @@ def test_a_node_by_hand() -> None:
     assert [masked.labels("age")[code] for code in masked.column("age")] == ["20-29", "20-29", *["30-39"] * 3]
     assert masked.column("town").tolist() == [0, 0, 0, 0, 1]
     assert masked.kept.tolist() == [True, True, True, True, False], "alone in its class"
-    assert decades.generalised(np.array([1, 0], dtype=np.int16)).kept.all()
+    assert decades.generalise(np.array([1, 0], dtype=np.int16)).kept.all()
     description = decades.describe(np.array([1, 0], dtype=np.int16), masked)
     assert description.facts == {"suppressed": 1, "rule": "failing-class", "level of age": 1, "level of town": 0}
     assert "1 record suppressed: the classes that failed" in description.message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crypsis.evolution import Application, Archived, Crowding, Elitist, Problem
+from crypsis.evolution import Application, Archived, Elitist, Problem
 from crypsis.evolution.operators import Muting
 from crypsis.evolution.selection import DominanceOrder
 
@@ -59,12 +59,11 @@ def strategy(name):
         "elitist": Elitist(10, applications),
         "muting": Elitist(10, applications, copies=1, muting=Muting(after=3, window=2)),
         "pareto": Elitist(10, applications, order=DominanceOrder()),
-        "crowding": Crowding(Flip(), Cross(), times=3, leaders=2),
         "archived": Archived(10, Flip(), Cross()),
     }[name]
 
 
-STRATEGIES = ("elitist", "muting", "pareto", "crowding", "archived")
+STRATEGIES = ("elitist", "muting", "pareto", "archived")
 
 
 def problem(name, seed=0, boxes=(), remember=50_000):

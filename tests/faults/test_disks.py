@@ -39,9 +39,9 @@ income = { role = "confidential" }
 model = "k-anonymity"
 k = 3
 [[search]]
-name = "partition"
+name = "memetic"
 k = 3
-rungs = 3
+k_values = 3
 steps = 10
 [run]
 budget = "6 generations"

@@ -20,7 +20,7 @@ from crypsis.release import ReleaseDescription, publish, verify
 from crypsis.run import Run
 from crypsis.studio import access
 from crypsis.studio.access import AccessControl, Credentials
-from crypsis.studio.app import build
+from crypsis.studio.server import build
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Bundle, Studio
 from crypsis.table.example import example

@@ -18,9 +18,8 @@ from crypsis.kernels import compile as compiling
 from crypsis.kernels import sealed_cache
 from crypsis.masking import out_of_core
 from crypsis.run import Run
-from crypsis.run.folder import held
-from crypsis.run.store import FORMAT
-from crypsis.studio.studio import home
+from crypsis.run.store import FORMAT, lock_run_folder
+from crypsis.studio.studio import studio_home
 from crypsis.table.files import read_table
 from faults.test_disks import PLAN
 from run.runs import begun, bits, finished, folder_with
@@ -45,9 +44,9 @@ def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("homeless")
 def test_without_a_home_the_studio_asks_for_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TableError, match="name one it may write to in CRYPSIS_STUDIO_HOME"):
-        home()
+        studio_home()
     monkeypatch.setenv("CRYPSIS_STUDIO_HOME", str(tmp_path / "own"))
-    assert home() == tmp_path / "own"
+    assert studio_home() == tmp_path / "own"
 
 
 @pytest.mark.usefixtures("homeless")
@@ -59,8 +58,8 @@ def test_without_a_home_kernels_are_compiled_and_nothing_is_written_here(
     monkeypatch.setattr(os, "access", lambda *_: False)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RuntimeError):
-        sealed_cache.cache_folder(source)
-    monkeypatch.setattr(sealed_cache, "cache_folder", lambda _: nobody())
+        sealed_cache.sealed_cache_folder(source)
+    monkeypatch.setattr(sealed_cache, "sealed_cache_folder", lambda _: nobody())
 
     def _double(x: float) -> float:
         return 2 * x
@@ -134,7 +133,7 @@ def test_a_clock_that_goes_backwards_changes_nothing(plan: Path, monkeypatch: py
     monkeypatch.setattr(time, "time", backwards)
     turned = finished(begun(plan, plan.parent / "turned"))
     assert bits(turned) == bits(straight)
-    assert turned.store.noted("elapsed") >= 0
+    assert turned.store.read_note("elapsed") >= 0
     seconds = [step.seconds for step in turned.store.history(0)]
     assert seconds == sorted(seconds)
 
@@ -142,7 +141,7 @@ def test_a_clock_that_goes_backwards_changes_nothing(plan: Path, monkeypatch: py
 def test_a_second_process_in_a_folder_is_refused_in_a_sentence(plan: Path) -> None:
     folder = plan.parent / "shared"
     begun(plan, folder).close()
-    with held(folder):
+    with lock_run_folder(folder):
         answer = crypsis("resume", folder, "--quiet")
     assert answer.returncode == 2
     assert "another process is running in this folder; wait for it" in answer.stderr

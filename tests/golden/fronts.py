@@ -16,27 +16,27 @@ from crypsis.plan.sections import searches
 GLM = ("k", "glm")
 """The general loss metric by name, which the lattice search minimised by itself before."""
 TASKS: dict[str, dict[str, Any]] = {
-    "lattice": {"search": {"name": "lattice", "indices": GLM}, "generations": 10},
-    "lattice-pbg": {
-        "search": {"name": "lattice", "indices": GLM, "method": "pbg", "population": 12},
+    "pbg-ea": {"search": {"name": "pbg-ea", "indices": GLM}, "generations": 10},
+    "pbg-ea-pbg": {
+        "search": {"name": "pbg-ea", "indices": GLM, "method": "pbg", "population": 12},
         "generations": 8,
     },
-    "lattice-nsga2": {
-        "search": {"name": "lattice", "indices": GLM, "method": "nsga2", "population": 12},
+    "pbg-ea-nsga2": {
+        "search": {"name": "pbg-ea", "indices": GLM, "method": "nsga2", "population": 12},
         "generations": 8,
     },
-    "lattice-demand": {"search": {"name": "lattice", "k": 5, "loss": "glm"}, "generations": 5},
+    "pbg-ea-demand": {"search": {"name": "pbg-ea", "k": 5, "loss": "glm"}, "generations": 5},
     "local-recoding": {"search": {"name": "local-recoding", "k": 5, "nodes": 1024}, "generations": 4},
-    "grouping": {"search": {"name": "grouping", "k": 5, "missing": "mean", "population": 20}, "generations": 6},
-    "grouping-paper": {
-        "search": {"name": "grouping", "recipe": "paper", "k": 5, "missing": "mean", "population": 20},
+    "gomm": {"search": {"name": "gomm", "k": 5, "missing": "mean", "population": 20}, "generations": 6},
+    "gomm-paper": {
+        "search": {"name": "gomm", "recipe": "paper", "k": 5, "missing": "mean", "population": 20},
         "generations": 6,
     },
-    "masking": {"search": {"name": "masking"}, "generations": 12},
-    "masking-complete": {"search": {"name": "masking"}, "generations": 6, "complete": True},
-    "partition": {
+    "categorical-masking": {"search": {"name": "categorical-masking"}, "generations": 12},
+    "categorical-masking-complete": {"search": {"name": "categorical-masking"}, "generations": 6, "complete": True},
+    "memetic": {
         "search": {
-            "name": "partition",
+            "name": "memetic",
             "k": 5,
             "missing": "aggregate",
             "scaling": "range",

@@ -8,16 +8,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.halving import halve_until, widest
+from crypsis.kernels.halving import find_widest, halve_until
 from crypsis.kernels.quickselect import select_between
 
 
 def test_widest_by_hand() -> None:
     """Variances of rows 0 and 2: 0, 4, 4: the first of the equal ones. Row 1 is not asked."""
     points = np.array([[1.0, 0, 7], [90, 0, 0], [1, 4, 3]])
-    assert widest(points, np.array([0, 2, 1]), 0, 2) == 1
-    assert widest(points, np.array([0, 1, 2]), 0, 3) == 0
-    assert widest(points, np.array([0, 1]), 1, 2) == 0
+    assert find_widest(points, np.array([0, 2, 1]), 0, 2) == 1
+    assert find_widest(points, np.array([0, 1, 2]), 0, 3) == 0
+    assert find_widest(points, np.array([0, 1]), 1, 2) == 0
 
 
 @settings(max_examples=40, deadline=None)
@@ -32,7 +32,7 @@ def test_widest_has_the_greatest_variance(n: int, p: int, where: tuple[float, fl
     rng, (scale, shift) = np.random.default_rng(seed), where
     points, rows = rng.integers(-64, 64, (n + 3, p)) * scale, rng.permutation(n + 3)[:n]
     variances = points[rows].var(axis=0)
-    assert variances[widest(points + shift, rows, 0, n)] >= variances.max() * (1 - 1e-9)
+    assert variances[find_widest(points + shift, rows, 0, n)] >= variances.max() * (1 - 1e-9)
 
 
 @settings(max_examples=60, deadline=None)

@@ -18,7 +18,16 @@ import pytest
 import crypsis.kernels.compile as compile_module
 from crypsis.kernels import kernel_compiler, sealed_cache
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.sealed_cache import KEY, LIST, SIZE, SealedFile, _with_imports, cache_folder, is_private, key_of
+from crypsis.kernels.sealed_cache import (
+    KEY,
+    LIST,
+    SIZE,
+    SealedFile,
+    _with_imports,
+    is_private_cache,
+    key_of,
+    sealed_cache_folder,
+)
 
 CALLER = """
 from crypsis_copy.called import called
@@ -107,8 +116,8 @@ def test_the_folder_is_named_after_the_content_of_all_of_them(tmp_path: Path, mo
     folders = []
     for content in ("a = 1", "a = 2", "a = 1"):
         source = family(tmp_path, one="from place import two", two=content)
-        cache_folder.cache_clear()
-        folders.append(cache_folder(source))
+        sealed_cache_folder.cache_clear()
+        folders.append(sealed_cache_folder(source))
     assert folders[0] == folders[2] != folders[1]
     assert {folder.parent for folder in folders} == {tmp_path / "named"}
     assert all(folder.name.startswith("one-") for folder in folders)
@@ -119,17 +128,17 @@ def test_where_the_folder_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     source = family(tmp_path, one="")
-    cache_folder.cache_clear()
-    assert cache_folder(source).parent == tmp_path / "__pycache__"
+    sealed_cache_folder.cache_clear()
+    assert sealed_cache_folder(source).parent == tmp_path / "__pycache__"
     asked: list[Path] = []
     monkeypatch.setattr(os, "access", lambda path, mode: asked.append(path) or False)  # type: ignore[func-returns-value]
-    cache_folder.cache_clear()
-    assert cache_folder(source).parent == tmp_path / "cache" / "crypsis"
+    sealed_cache_folder.cache_clear()
+    assert sealed_cache_folder(source).parent == tmp_path / "cache" / "crypsis"
     (tmp_path / "__pycache__").mkdir()
-    cache_folder.cache_clear()
-    assert cache_folder(source).parent == tmp_path / "cache" / "crypsis"
+    sealed_cache_folder.cache_clear()
+    assert sealed_cache_folder(source).parent == tmp_path / "cache" / "crypsis"
     assert asked == [tmp_path, tmp_path / "__pycache__"]
-    cache_folder.cache_clear()
+    sealed_cache_folder.cache_clear()
 
 
 def _twice(x: int) -> int:
@@ -152,7 +161,7 @@ def test_kernels_run_without_the_lock_and_are_cached_where_they_may(
     if hasattr(compiled, "targetoptions"):  # the JIT is on
         assert compiled.targetoptions["nogil"]
         cached = getattr(compiled._cache, "cache_path", None)
-        assert cached == (None if refusal is not None else str(cache_folder(Path(__file__))))
+        assert cached == (None if refusal is not None else str(sealed_cache_folder(Path(__file__))))
 
 
 def test_a_copy_of_the_package_finds_what_was_compiled(tmp_path: Path) -> None:
@@ -213,7 +222,9 @@ def test_a_called_kernel_is_compiled_once_for_whole_numbers_of_any_width(tmp_pat
 def test_what_came_compiled_is_used_wherever_it_is_installed(tmp_path: Path) -> None:
     """Compiled for the shipped processors in one place, found beside the sources in another, nothing written there."""
     if not sealed_cache.runs_shipped():
-        assert not compile_module.complete().is_relative_to(Path(compile_module.__file__).parent / "compiled")
+        assert not compile_module.locate_compile_mark().is_relative_to(
+            Path(compile_module.__file__).parent / "compiled"
+        )
         return
     for place in ("built", "installed"):
         package = tmp_path / place / "crypsis_copy"
@@ -302,12 +313,12 @@ def test_a_folder_that_others_may_write_is_not_used(caller: Path, tmp_path: Path
 
 
 def test_a_folder_of_somebody_else_is_not_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert is_private(tmp_path)
-    assert not is_private(tmp_path / "absent")
+    assert is_private_cache(tmp_path)
+    assert not is_private_cache(tmp_path / "absent")
     (tmp_path / "file").touch()
-    assert not is_private(tmp_path / "file")
+    assert not is_private_cache(tmp_path / "file")
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
-    assert not is_private(tmp_path)
+    assert not is_private_cache(tmp_path)
 
 
 def test_a_key_is_made_once_from_the_system_and_read_by_its_owner_alone(tmp_path: Path) -> None:
@@ -438,8 +449,8 @@ with warnings.catch_warnings(record=True) as warned:
 import crypsis
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, cbfs, mdav
 from crypsis.run import warm_up
-from crypsis.searches.lattices.evaluation import prepare
-from crypsis.searches.partitions.space import PartitionSpace, Walk
+from crypsis.searches.pbg_ea.evaluation import prepare_lattice_evaluation
+from crypsis.searches.partitions.space import PartitionSpace, PartitionAnnealer
 from crypsis.table.lattice import Lattice
 
 values = np.random.default_rng(1).standard_normal((60, 3))
@@ -447,14 +458,14 @@ labels = mdav(values, 5, GENERIC, EUCLIDEAN)
 said = [labels.tolist()]
 if not {missing}:
     table = crypsis.example(120, seed=1)
-    context = prepare(table, Lattice.of(table), None, None, False)
+    context = prepare_lattice_evaluation(table, Lattice.of(table), None, None, False)
     nodes = (0, 3, context.lattice.size - 1)
-    said.append([repr(context.reading(context.lattice.levels(node), 2, 4, 5)) for node in nodes])
-    walk = Walk(PartitionSpace(values, (5,)).context(5), 5, np.array([7], np.uint64))
-    walk.load(labels.astype(np.int32))
-    said.append([repr(walk.anneal(2000, 1.0, 0.05)), walk.labels().tolist()])
+    said.append([repr(context.judge_node(context.lattice.levels(node), 2, 4, 5)) for node in nodes])
+    annealer = PartitionAnnealer(PartitionSpace(values, (5,)).context(5), 5, np.array([7], np.uint64))
+    annealer.load(labels.astype(np.int32))
+    said.append([repr(annealer.anneal(2000, 1.0, 0.05)), annealer.labels().tolist()])
 if compile.PLAIN:  # nothing is kept, so nothing is compiled ahead
-    assert compile.is_compiled(mdav) and not compile.is_compiled(cbfs) and compile.complete() is None
+    assert compile.is_compiled(mdav) and not compile.is_compiled(cbfs) and compile.locate_compile_mark() is None
     assert compile.seconds_compiling() > 0
     warm_up.subprocess.Popen = None
     warm_up.compile_ahead()

@@ -1,4 +1,4 @@
-"""Composite groups on the move: what the walk believes is what information loss reads from the decoded table."""
+"""Composite groups under annealing: what the kernel believes is what information loss reads from the decoded table."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from crypsis.masking.representatives import Representative
 from crypsis.measures.information_loss import information_losses
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.diversity import LDiversity
-from crypsis.searches.composites.annealing import CompositeWalk
-from crypsis.searches.composites.space import CompositeSpace, truthful
-from crypsis.table.attribute import weights
+from crypsis.searches.composite.annealing import CompositeAnnealer
+from crypsis.searches.composite.space import CompositeSpace, true_representative_in_space
+from crypsis.table.attribute import attribute_weights
 from crypsis.table.table import Table
 
 
@@ -25,17 +25,21 @@ def space_of(table: Table, true: bool, numbers: str = "median", models: tuple[LD
     names = tuple(table.quasi_identifiers)
     attributes = [table.attribute(name) for name in names]
     profile = tuple(
-        truthful(each) if true else Representative(numbers) if each.numeric else Representative.CHEAPEST
+        true_representative_in_space(each)
+        if true
+        else Representative(numbers)
+        if each.numeric
+        else Representative.CHEAPEST
         for each in attributes
     )
     strata = np.zeros(int(table.kept.sum()), np.int32)
     demands = class_demands(models, table, names)
-    return CompositeSpace(table, names, (profile,), (3,), weights(attributes), strata, demands)
+    return CompositeSpace(table, names, (profile,), (3,), attribute_weights(attributes), strata, demands)
 
 
-def rings(walk: CompositeWalk) -> list[list[int]]:
+def rings(annealer: CompositeAnnealer) -> list[list[int]]:
     """Members of every group, by following the rings both ways."""
-    groups, found = walk.groups, []
+    groups, found = annealer.groups, []
     for g in range(int(groups.used[0])):
         i, members = int(groups.head[g]), []
         for _ in range(groups.sizes[g]):
@@ -49,7 +53,7 @@ def rings(walk: CompositeWalk) -> list[list[int]]:
 
 @given(st.integers(0, 10_000), st.booleans(), st.sampled_from(["median", "mean"]), st.sampled_from([2, 3, 7]))
 @settings(max_examples=25, deadline=None)
-def test_the_walk_believes_what_information_loss_reads(seed: int, true: bool, numbers: str, k: int) -> None:
+def test_annealing_believes_what_information_loss_reads(seed: int, true: bool, numbers: str, k: int) -> None:
     """With missing values, a column of little importance, a suppressed record, and every amount of two people at least.
 
     The median that one person has is not published.
@@ -58,13 +62,13 @@ def test_the_walk_believes_what_information_loss_reads(seed: int, true: bool, nu
     rare = table.attribute("district").but(importance=0.25)
     table = table.with_columns({}, attributes={"district": rare}).without(np.arange(80) == 11)
     space = space_of(table, true, numbers)
-    walk = CompositeWalk(space, 0, k, np.array([seed + 1], np.uint64))
-    walk.load(space.halved(0, k))
-    cost = walk.anneal(20_000, 1.0, 0.05)
-    labels = walk.labels()
+    annealer = CompositeAnnealer(space, 0, k, np.array([seed + 1], np.uint64))
+    annealer.load(space.halve(0, k))
+    cost = annealer.anneal(20_000, 1.0, 0.05)
+    labels = annealer.labels()
     assert np.bincount(labels).min() >= k
-    assert [sorted(np.flatnonzero(labels == g).tolist()) for g in range(labels.max() + 1)] == rings(walk)
-    assert cost == pytest.approx(walk.load(labels))
+    assert [sorted(np.flatnonzero(labels == g).tolist()) for g in range(labels.max() + 1)] == rings(annealer)
+    assert cost == pytest.approx(annealer.load(labels))
     assert cost == pytest.approx(space.cost(0, labels))
     names = space.names
     masked = CompositeEncoding(table, names).decode(CompositeGenes(labels, k, space.profiles[0]).genome)
@@ -72,65 +76,70 @@ def test_the_walk_believes_what_information_loss_reads(seed: int, true: bool, nu
     assert lost.sum() - lost[11] == pytest.approx(cost)
 
 
-def test_the_same_chance_gives_the_same_walk_and_a_longer_one_is_better() -> None:
+def test_the_same_random_state_gives_the_same_groups_and_a_longer_run_is_better() -> None:
     space = space_of(crypsis.example(120), true=False)
     ends = []
     for work in (10_000, 10_000, 1_000_000):
-        walk = CompositeWalk(space, 0, 3, np.array([9], np.uint64))
-        first = walk.load(space.halved(0, 3))
-        ends.append((walk.anneal(work, 0.5, 0.05), walk.labels().tolist()))
+        annealer = CompositeAnnealer(space, 0, 3, np.array([9], np.uint64))
+        first = annealer.load(space.halve(0, 3))
+        ends.append((annealer.anneal(work, 0.5, 0.05), annealer.labels().tolist()))
     assert ends[0] == ends[1]
     assert ends[2][0] < ends[0][0] < first
 
 
-def test_a_dissolved_group_that_is_not_borne_comes_back() -> None:
+def test_a_dissolved_group_that_is_not_accepted_comes_back() -> None:
     space = space_of(crypsis.example(60), true=False)
-    walk = CompositeWalk(space, 0, 3, np.array([5], np.uint64))
-    total = walk.load(space.halved(0, 3))
-    before, costs = rings(walk), walk.groups.costs.copy()
-    walk.room.heat[0] = 1e-9
-    tried = [walk.groups.head[g] for g in range(len(before))]
+    annealer = CompositeAnnealer(space, 0, 3, np.array([5], np.uint64))
+    total = annealer.load(space.halve(0, 3))
+    before, costs = rings(annealer), annealer.groups.costs.copy()
+    annealer.workspace.temperature[0] = 1e-9
+    tried = [annealer.groups.head[g] for g in range(len(before))]
     for seed in tried:
         composite.dissolve_group(
-            walk.groups, Costing(None, walk.cells, walk.room), walk.around, int(seed), np.uint64(0), walk.chance
+            annealer.groups,
+            Costing(None, annealer.cells, annealer.workspace),
+            annealer.context,
+            int(seed),
+            np.uint64(0),
+            annealer.random_state,
         )
-        after = sum(walk.costs())
+        after = sum(annealer.costs())
         assert after <= total + 1e-9
         total = after
-    if len(rings(walk)) == len(before):
-        assert walk.groups.costs == pytest.approx(costs)
-    assert sum(map(len, rings(walk))) == 60
-    assert walk.load(walk.labels()) == pytest.approx(total)
+    if len(rings(annealer)) == len(before):
+        assert annealer.groups.costs == pytest.approx(costs)
+    assert sum(map(len, rings(annealer))) == 60
+    assert annealer.load(annealer.labels()) == pytest.approx(total)
 
 
 def test_moves_swaps_and_splits_by_hand() -> None:
     """1, 1, 9 | 9, 9, 1: both lose 8² over a variance of 16; exchanging 9 for 1 loses nothing."""
     table = Table.from_columns({"x": [1.0, 1, 9, 9, 9, 1]}, {"x": "quasi"})
     space = space_of(table, true=False)
-    walk = CompositeWalk(space, 0, 2, np.array([5], np.uint64))
-    walk.room.heat[0] = 1e-9
-    arguments = (walk.groups, None, walk.cells, walk.room)
-    assert walk.load(np.array([0, 0, 0, 1, 1, 1], np.int32)) == pytest.approx(8.0)
-    assert composite.swap_records(*arguments, 2, 5, walk.chance) == pytest.approx(-8.0)
-    assert walk.load(walk.labels()) == 0.0
-    walk.load(np.array([0, 0, 0, 1, 1, 1], np.int32))
-    assert composite.move_record(*arguments, 2, 1, walk.chance) == pytest.approx(-4.0)
-    assert rings(walk) == [[0, 1], [2, 3, 4, 5]]
-    walk.load(np.array([0, 0, 0, 0, 0, 0], np.int32))
-    assert composite.split_group(*arguments, 3, 3, walk.chance) == pytest.approx(-6.0)
-    assert rings(walk) == [[0, 1, 5], [2, 3, 4]]
-    walk.load(np.array([0, 0, 0, 0, 0, 0], np.int32))
-    walk.room.heat[1] = 5.5  # what one more group costs
-    assert composite.split_group(*arguments, 3, 3, walk.chance) == pytest.approx(-0.5)
-    walk.load(np.array([0, 0, 0, 0, 0, 0], np.int32))
-    walk.room.heat[1] = 6.5
-    assert composite.split_group(*arguments, 3, 3, walk.chance) == 0.0
+    annealer = CompositeAnnealer(space, 0, 2, np.array([5], np.uint64))
+    annealer.workspace.temperature[0] = 1e-9
+    arguments = (annealer.groups, None, annealer.cells, annealer.workspace)
+    assert annealer.load(np.array([0, 0, 0, 1, 1, 1], np.int32)) == pytest.approx(8.0)
+    assert composite.swap_records(*arguments, 2, 5, annealer.random_state) == pytest.approx(-8.0)
+    assert annealer.load(annealer.labels()) == 0.0
+    annealer.load(np.array([0, 0, 0, 1, 1, 1], np.int32))
+    assert composite.move_record(*arguments, 2, 1, annealer.random_state) == pytest.approx(-4.0)
+    assert rings(annealer) == [[0, 1], [2, 3, 4, 5]]
+    annealer.load(np.array([0, 0, 0, 0, 0, 0], np.int32))
+    assert composite.split_group(*arguments, 3, 3, annealer.random_state) == pytest.approx(-6.0)
+    assert rings(annealer) == [[0, 1, 5], [2, 3, 4]]
+    annealer.load(np.array([0, 0, 0, 0, 0, 0], np.int32))
+    annealer.workspace.temperature[1] = 5.5  # what one more group costs
+    assert composite.split_group(*arguments, 3, 3, annealer.random_state) == pytest.approx(-0.5)
+    annealer.load(np.array([0, 0, 0, 0, 0, 0], np.int32))
+    annealer.workspace.temperature[1] = 6.5
+    assert composite.split_group(*arguments, 3, 3, annealer.random_state) == 0.0
 
 
 def test_groups_that_lack_diversity_are_charged_until_none_is_left() -> None:
     space = space_of(crypsis.example(200), true=False, models=(LDiversity(l=3),))
-    walk = CompositeWalk(space, 0, 5, np.array([3], np.uint64))
-    walk.load(space.halved(0, 5))
-    assert (space.demands.shortfalls(walk.labels()) > 0).any()
-    walk.anneal(4_000_000, 0.5, 0.05)
-    assert (space.demands.shortfalls(walk.labels()) > 0).mean() < 0.02
+    annealer = CompositeAnnealer(space, 0, 5, np.array([3], np.uint64))
+    annealer.load(space.halve(0, 5))
+    assert (space.demands.shortfalls(annealer.labels()) > 0).any()
+    annealer.anneal(4_000_000, 0.5, 0.05)
+    assert (space.demands.shortfalls(annealer.labels()) > 0).mean() < 0.02

@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.kernels.composite import STEP, Costing, best_partner
+from crypsis.kernels.composite import STEP, Costing, find_best_partner
 from crypsis.masking.representatives import Representative
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.closeness import TCloseness
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.diversity import LDiversity
 from crypsis.privacy.model import PrivacyModel
-from crypsis.searches.composites.annealing import CompositeWalk
-from crypsis.searches.composites.space import PRICE, CompositeSpace
-from crypsis.table.attribute import weights
+from crypsis.searches.composite.annealing import CompositeAnnealer
+from crypsis.searches.composite.space import PRICE, CompositeSpace
+from crypsis.table.attribute import attribute_weights
 from crypsis.table.table import Table
 
 
@@ -27,7 +27,7 @@ def space_of(table: Table, model: PrivacyModel, strata: np.ndarray | None = None
     profile = tuple(Representative.MEDIAN if each.numeric else Representative.CHEAPEST for each in attributes)
     apart = np.zeros(len(table), np.int32) if strata is None else strata
     demands = class_demands((model,), table, names)
-    return CompositeSpace(table, names, (profile,), (3,), weights(attributes), apart, demands)
+    return CompositeSpace(table, names, (profile,), (3,), attribute_weights(attributes), apart, demands)
 
 
 def slow_cost(space: CompositeSpace, rows: np.ndarray) -> float:
@@ -45,10 +45,10 @@ def test_who_lacks_diversity_joins_the_nearest_group_with_which_both_have_it() -
         {"x": [0.0, 0, 1, 1, 2, 2, 9, 9], "ill": list("aaaaabab")}, {"x": "quasi", "ill": "confidential"}
     )
     space = space_of(table, LDiversity(l=2))
-    walk = CompositeWalk(space, 0, 2, np.ones(1, np.uint64))
-    walk.load(np.repeat(np.arange(4, dtype=np.int32), 2))
-    walk.merge_short()
-    labels = walk.labels()
+    annealer = CompositeAnnealer(space, 0, 2, np.ones(1, np.uint64))
+    annealer.load(np.repeat(np.arange(4, dtype=np.int32), 2))
+    annealer.merge_short()
+    labels = annealer.labels()
     assert labels[6] == labels[7]
     assert len(set(labels[:6].tolist())) == 1
     assert labels[0] != labels[6]
@@ -57,10 +57,10 @@ def test_who_lacks_diversity_joins_the_nearest_group_with_which_both_have_it() -
 def test_groups_that_are_too_small_join_the_nearest() -> None:
     table = Table.from_columns({"x": [0.0, 0, 1, 1, 8, 8, 9, 9]}, {"x": "quasi"})
     space = space_of(table, KAnonymity(k=2))
-    walk = CompositeWalk(space, 0, 2, np.ones(1, np.uint64))
-    walk.load(np.repeat(np.arange(4, dtype=np.int32), 2))
-    walk.merge_short(4)
-    labels = walk.labels()
+    annealer = CompositeAnnealer(space, 0, 2, np.ones(1, np.uint64))
+    annealer.load(np.repeat(np.arange(4, dtype=np.int32), 2))
+    annealer.merge_short(4)
+    labels = annealer.labels()
     assert labels[[0, 2, 4, 6]].tolist() == labels[[1, 3, 5, 7]].tolist()
     assert labels[0] == labels[2] != labels[4] == labels[6]
 
@@ -71,16 +71,21 @@ def test_partners_cost_least_and_groups_are_unions_that_meet_the_demand(seed: in
     table = crypsis.example(90, seed=seed % 11)
     strata = (np.random.default_rng(seed).random(90) < 0.5).astype(np.int32)
     space = space_of(table, model, strata)
-    walk = CompositeWalk(space, 0, 3, np.ones(1, np.uint64))
-    before = space.halved(0, 3)
-    walk.load(before)
-    group, stamp = seed % (int(before.max()) + 1), np.zeros(len(walk.groups.sizes) + 1, np.int32)
+    annealer = CompositeAnnealer(space, 0, 3, np.ones(1, np.uint64))
+    before = space.halve(0, 3)
+    annealer.load(before)
+    group, stamp = seed % (int(before.max()) + 1), np.zeros(len(annealer.groups.sizes) + 1, np.int32)
     rows = np.flatnonzero(before == group)
     for anybody in (False, True):
-        found = best_partner(
-            walk.groups, Costing(walk.charges, walk.cells, walk.room), walk.around, group, stamp, anybody
+        found = find_best_partner(
+            annealer.groups,
+            Costing(annealer.charges, annealer.cells, annealer.workspace),
+            annealer.context,
+            group,
+            stamp,
+            anybody,
         )
-        others = np.arange(len(space)) if anybody else np.unique(walk.around.near[rows])
+        others = np.arange(len(space)) if anybody else np.unique(annealer.context.near[rows])
         able = set(before[others[strata[others] == strata[rows[0]]]].tolist()) - {group}
         rises = {
             g: slow_cost(space, np.flatnonzero((before == group) | (before == g)))
@@ -88,10 +93,10 @@ def test_partners_cost_least_and_groups_are_unions_that_meet_the_demand(seed: in
             for g in able
         }
         assert found == -1 if not able else rises[found] == pytest.approx(min(rises.values()))
-    walk.merge_short()
-    after = walk.labels()
+    annealer.merge_short()
+    after = annealer.labels()
     assert all(len(set(after[before == g].tolist())) == 1 for g in range(int(before.max()) + 1)), "whole groups join"
     assert all(len(set(strata[after == g].tolist())) == 1 for g in range(int(after.max()) + 1))
     for g in np.flatnonzero(space.demands.shortfalls(after) > 0.0):
         assert (strata == strata[after == g][0]).sum() == (after == g).sum(), "short only where all of a stratum are"
-    assert walk.costs().sum() == pytest.approx(walk.load(after))
+    assert annealer.costs().sum() == pytest.approx(annealer.load(after))

@@ -69,7 +69,7 @@ def test_moves_never_cost_more() -> None:
 
 def test_the_search_finds_solutions_that_meet_t() -> None:
     models = [KAnonymity(k=3), TCloseness(t=0.3, confidential=("diagnosis",))]
-    search = crypsis.LocalRecodingSearch(k=3, rungs=3, nodes=128)
+    search = crypsis.LocalRecodingSearch(k=3, k_values=3, nodes=128)
     with crypsis.evolve(crypsis.example(200), search, models, budget="2 generations", seed=1) as run:
         found = [s for s in run.front.everything if s.title == "local-recoding"]
         assert found

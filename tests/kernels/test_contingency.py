@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.ledger import pair_counts, table_gaps, weighted
+from crypsis.kernels.ledger import pair_counts, sum_weighted, table_gaps
 
 ORIGINAL = np.array([[0, 0], [1, 0], [1, 1]], dtype=np.int32)
 MASKED = np.array([[0, 0], [0, 0], [1, 1]], dtype=np.int32)
@@ -30,7 +30,7 @@ def test_pairs_and_their_weighted_sums():
     totals = pair_counts(ORIGINAL, MASKED, at, wide, mark, pairs)
     assert pairs.tolist() == [1, 1, 0, 1, 2, 0, 0, 1]
     assert totals.tolist() == [2, 1, 2, 1]
-    assert weighted(pairs, np.arange(8), at).tolist() == [0 + 1 + 3, 8 + 7]
+    assert sum_weighted(pairs, np.arange(8), at).tolist() == [0 + 1 + 3, 8 + 7]
 
 
 @settings(max_examples=40, deadline=None)
@@ -50,7 +50,7 @@ def test_counts_equal_their_definition(rows, seed):
     assert totals.tolist() == [(masked[:, j] == m).sum() for j in range(3) for m in range(masks[j])]
     assert totals.dtype == np.int32
     weights = rng.integers(-5, 6, 31)
-    sums = weighted(pairs, weights, at)
+    sums = sum_weighted(pairs, weights, at)
     assert sums.tolist() == [(pairs[a:b] * weights[a:b]).sum() for a, b in pairwise(at)]
     assert sums.dtype == np.int64
     gaps = np.full(3 + 12 + 36, 7, dtype=np.int32)

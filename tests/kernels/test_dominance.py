@@ -84,7 +84,7 @@ def test_fronts_and_burdens_equal_their_definition(scores):
 @settings(max_examples=60, deadline=None)
 @given(rows(most=40))
 def test_undominated_rows_are_the_minimal_ones_each_once(scores):
-    kept = dominance.undominated(scores, np.lexsort(scores.T[::-1]))
+    kept = dominance.find_undominated(scores, np.lexsort(scores.T[::-1]))
     once = {tuple(scores[i]): i for i in reversed(naive.minimal(scores.tolist()))}
     assert np.flatnonzero(kept).tolist() == sorted(once.values())
     assert kept.dtype == np.bool_

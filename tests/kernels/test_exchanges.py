@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 import crypsis
 from crypsis.kernels.exchanges import (
+    ExchangeContext,
     ExchangeFile,
-    ExchangePace,
-    ExchangeSurroundings,
+    ExchangeSettings,
     LinkCounts,
+    anneal_exchanges,
     excess,
     loss,
-    walk_exchanges,
 )
 from crypsis.measures.linkage_attacks import DISTANCES, LinkageAttack
-from crypsis.searches.mixed_maskings.space import ExchangeSpace, near_rows
+from crypsis.searches.mixed_masking.space import ExchangeSpace, near_rows_in_space
 from crypsis.table.table import Table
 from naive.exchanges import credits
 from test_missing_stays_missing import holed
@@ -39,11 +39,13 @@ def walked(
 ) -> tuple[ExchangeFile, LinkCounts, float]:
     """A file after a walk, what it counted on the way, and what it thinks it costs."""
     n, rows = len(space), np.arange(len(space))
-    file = space.file(rows, space.shuffled(20.0), np.full(len(space.attacks), limit))
-    counts, room = space.counted(file)
-    pace = ExchangePace(work, 1.0, 0.01, 0.3, 2**31)
-    around = ExchangeSurroundings(near_rows(file, room), space.replaceable, rows.astype(np.int32), space.rules)
-    cost = walk_exchanges(file, counts, room, around, RATES, pace, np.array([seed + 1], np.uint64), np.zeros((4, 2)))
+    file = space.file(rows, space.shuffle_within_groups(20.0), np.full(len(space.attacks), limit))
+    counts, workspace = space.count_links(file)
+    pace = ExchangeSettings(work, 1.0, 0.01, 0.3, 2**31)
+    around = ExchangeContext(near_rows_in_space(file, workspace), space.replaceable, rows.astype(np.int32), space.rules)
+    cost = anneal_exchanges(
+        file, counts, workspace, around, RATES, pace, np.array([seed + 1], np.uint64), np.zeros((4, 2))
+    )
     assert n == file.known.shape[1]
     return file, counts, float(cost)
 
@@ -59,7 +61,7 @@ def test_followed_counts_are_those_counted_afresh(n: int, seed: int, free: bool,
     space = space_of(holed(n, seed, share), free)
     file, counts, cost = walked(space, seed, 10.0)
     fresh = space.file(np.arange(n), file.donors, file.limits)
-    again, _ = space.counted(fresh)
+    again, _ = space.count_links(fresh)
     assert np.array_equal(file.published, fresh.published)
     for name in ("near", "ties", "low", "high"):
         assert np.array_equal(getattr(counts, name), getattr(again, name)), name
@@ -70,7 +72,7 @@ def test_followed_counts_are_those_counted_afresh(n: int, seed: int, free: bool,
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10_000), st.booleans())
-def test_the_walk_believes_what_measures_read(seed: int, free: bool) -> None:
+def test_annealing_believes_what_measures_read(seed: int, free: bool) -> None:
     table = holed(30, seed, 0.1)
     table = table.with_columns({}, attributes={"town": table.attribute("town").but(importance=3.0)})
     space = space_of(table, free)
@@ -104,10 +106,12 @@ def test_a_capped_column_does_not_lose_more_than_it_may() -> None:
     space = ExchangeSpace(table, names, units, ((),) * len(names), (LinkageAttack(names),), {"age": 5.0}, False)
     start = np.repeat(np.arange(80, dtype=np.int32)[:, None], len(names), axis=1)
     file = space.file(np.arange(80), start, np.array([5.0]))
-    counts, room = space.counted(file)
-    around = ExchangeSurroundings(near_rows(file, room), space.replaceable, np.arange(80, dtype=np.int32), space.rules)
-    pace = ExchangePace(500_000, 1.0, 0.01, 0.3, 2**31)
-    walk_exchanges(file, counts, room, around, RATES, pace, np.array([7], np.uint64), np.zeros((4, 2)))
+    counts, workspace = space.count_links(file)
+    around = ExchangeContext(
+        near_rows_in_space(file, workspace), space.replaceable, np.arange(80, dtype=np.int32), space.rules
+    )
+    pace = ExchangeSettings(500_000, 1.0, 0.01, 0.3, 2**31)
+    anneal_exchanges(file, counts, workspace, around, RATES, pace, np.array([7], np.uint64), np.zeros((4, 2)))
     lost = crypsis.InformationLoss(columns=("age",)).against(table).read(decoded(space, file))
     assert 0.0 < lost <= 5.0
 
@@ -121,10 +125,10 @@ def test_two_people_who_exchange_what_tells_them_apart() -> None:
     space = ExchangeSpace(table, names, (("age",), ("town",)), ((), ()), (LinkageAttack(names),), {}, False)
     limits = np.array([0.0])
     collected = np.array([[0, 0], [1, 1], [2, 2], [3, 3]], dtype=np.int32)
-    before, _ = space.counted(space.file(np.arange(4), collected, limits))
+    before, _ = space.count_links(space.file(np.arange(4), collected, limits))
     assert before.found.tolist() == [4.0]
     file = space.file(np.arange(4), np.array([[0, 1], [1, 0], [2, 2], [3, 3]], dtype=np.int32), limits)
-    after, _ = space.counted(file)
+    after, _ = space.count_links(file)
     assert after.found.tolist() == [2.0]
     assert after.near[0].tolist() == [1, 1, 0, 0]
     assert loss(file) == pytest.approx(100 * (2 / 4) / (3 / 4) / 2)  # two of four towns are wrong, three of a guess

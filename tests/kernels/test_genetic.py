@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive.genetic as naive
 from crypsis.kernels import genetic
-from crypsis.searches.exhaustive import optimal_partition
+from crypsis.searches.partitions.lower_bound import optimal_partition
 
 NONE = np.empty(0, dtype=np.int32)
 
@@ -18,8 +18,8 @@ def state(seed: int) -> np.ndarray:
     return np.array([seed], dtype=np.uint64)
 
 
-def work(points: np.ndarray, letters: int) -> genetic.Work:
-    return genetic.prepare(points, letters, 2, state(0))
+def work(points: np.ndarray, letters: int) -> genetic.Workspace:
+    return genetic.make_workspace(points, letters, 2, state(0))
 
 
 def evolve(
@@ -36,9 +36,9 @@ def evolve(
 ) -> tuple[np.ndarray, float, int, np.ndarray]:
     """A whole run in so many pieces: the best chromosome, its SSE, the epoch that met it, the best after each epoch."""
     n, (epochs, least) = len(points), limits
-    brood = genetic.Brood(np.empty((population, n), np.int32), np.empty(population))
+    brood = genetic.Population(np.empty((population, n), np.int32), np.empty(population))
     best = genetic.Best(np.empty(n, np.int32), np.empty(1), np.empty(2, np.int64), state(seed))
-    (genetic.found if compiled else genetic._found)(points, k, start, brood, best)
+    (genetic.initialise_population if compiled else genetic._initialise_population)(points, k, start, brood, best)
     history = [best.sse.copy()]
     for piece in range(pieces):
         share = epochs * (piece + 1) // pieces - epochs * piece // pieces
@@ -51,17 +51,17 @@ def evolve(
 def judged(points: np.ndarray, k: int, chromosome: list[int]) -> float:
     scratch = work(points, len(points) // k)
     genes = np.array([chromosome], dtype=np.int32)
-    assert genetic.lawful(genes, 0, k, scratch.counts)
-    return genetic.judge(points, genes[0], scratch)
+    assert genetic.is_valid(genes, 0, k, scratch.counts)
+    return genetic.compute_sse(points, genes[0], scratch)
 
 
 def test_generator_is_splitmix64() -> None:
     """The first words from seed 1234567, as published with the algorithm."""
-    chance = naive.SplitMix(1234567)
+    random_state = naive.SplitMix(1234567)
     published = [6457827717110365317, 3203168211198807973, 9817491932198370423]
-    assert [chance.word() for _ in range(3)] == published
+    assert [random_state.word() for _ in range(3)] == published
     words = state(1234567)
-    assert [genetic.uniform(words) for _ in range(3)] == [(word >> 11) / 2**53 for word in published]
+    assert [genetic.draw_uniform(words) for _ in range(3)] == [(word >> 11) / 2**53 for word in published]
 
 
 def test_sse_by_hand() -> None:
@@ -71,7 +71,7 @@ def test_sse_by_hand() -> None:
 
 @pytest.mark.parametrize("chromosome", [[0, 0, 0, 1], [0, 0, 0, 0]], ids=["too small", "too large"])
 def test_what_is_no_partition_is_not_evaluated(chromosome: list[int]) -> None:
-    assert not genetic.lawful(np.array([chromosome], np.int32), 0, 2, np.empty(2, np.int64))
+    assert not genetic.is_valid(np.array([chromosome], np.int32), 0, 2, np.empty(2, np.int64))
 
 
 def test_an_unused_letter_is_no_violation() -> None:
@@ -94,13 +94,13 @@ def test_the_sizes_of_letters_decide_whether_it_is_a_partition(
     n = max(n, 2 * k)
     letters, rng = n // k, np.random.default_rng(seed)
     genes, counts = np.empty((2, n), np.int32), np.empty(letters, np.int64)
-    genetic.initialise(genes[1], k, counts, state(seed))
+    genetic.initialise_chromosome(genes[1], k, counts, state(seed))
     if emptied:
         genes[1][genes[1] == 0] = letters - 1
     genes[1, rng.integers(n, size=moves)] = rng.integers(letters, size=moves)
     sizes = np.bincount(genes[1], minlength=letters)
     lawful = all(size == 0 or k <= size < 2 * k for size in sizes)
-    assert genetic.lawful(genes, 1, k, counts) == lawful
+    assert genetic.is_valid(genes, 1, k, counts) == lawful
     if lawful:
         assert counts.tolist() == sizes.tolist()
 
@@ -110,7 +110,7 @@ def test_the_sizes_of_letters_decide_whether_it_is_a_partition(
 def test_first_chromosomes_are_candidates_with_all_letters(n: int, k: int, seed: int) -> None:
     letters = max(n, 2 * k) // k
     chromosome, counts = np.empty(max(n, 2 * k), dtype=np.int32), np.zeros(letters, dtype=np.int64)
-    genetic.initialise(chromosome, k, counts, state(seed))
+    genetic.initialise_chromosome(chromosome, k, counts, state(seed))
     sizes = np.bincount(chromosome, minlength=letters)
     assert counts.tolist() == sizes.tolist()
     assert sizes.min() >= k
@@ -120,7 +120,7 @@ def test_first_chromosomes_are_candidates_with_all_letters(n: int, k: int, seed:
 
 def test_roulette_follows_the_shares() -> None:
     wheel, words = np.cumsum([1.0, 0.0, 3.0]), state(5)
-    drawn = np.bincount([genetic.spin(wheel, words) for _ in range(4000)], minlength=3)
+    drawn = np.bincount([genetic.select_parent(wheel, words) for _ in range(4000)], minlength=3)
     assert drawn[1] == 0
     assert drawn[2] / 4000 == pytest.approx(0.75, abs=0.03)
 
@@ -129,7 +129,7 @@ def test_roulette_follows_the_shares() -> None:
 def test_children_take_head_and_tail_and_mutate_by_the_rate(rate: float, expected: list[int] | None) -> None:
     parents = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], np.int32)
     children = np.empty((3, 4), np.int32)
-    genetic.breed(parents, (0, 1), 2, children, 1, rate, 2, state(0))
+    genetic.cross_and_mutate(parents, (0, 1), 2, children, 1, rate, 2, state(0))
     child = children[1]
     if expected is not None:
         assert child.tolist() == expected
@@ -184,10 +184,10 @@ def test_plain_function_is_the_compiled_one() -> None:
 def test_distances_beyond_the_table_are_the_same() -> None:
     points = np.random.default_rng(1).standard_normal((9, 3))
     scratch = work(points, 3)
-    untabled = genetic.Work(np.zeros((0, 0)), *scratch[1:])
+    untabled = genetic.Workspace(np.zeros((0, 0)), *scratch[1:])
     chromosome = np.array([0, 1, 2] * 3, dtype=np.int32)
     scratch.counts[:] = 3
-    assert genetic.judge(points, chromosome, scratch) == genetic.judge(points, chromosome, untabled)
+    assert genetic.compute_sse(points, chromosome, scratch) == genetic.compute_sse(points, chromosome, untabled)
 
 
 def test_identical_records_cost_nothing() -> None:
@@ -238,19 +238,19 @@ def test_a_settled_population_without_mutation_ends_as_the_twin_that_goes_on(
 
 def test_settled_is_all_the_same_or_never_crossed() -> None:
     same, mixed = np.ones((3, 4), np.int32), np.array([[0, 1], [0, 1], [1, 0]], np.int32)
-    assert genetic.settled(same, 1.0)
-    assert genetic.settled(mixed, 0.0)
-    assert not genetic.settled(mixed, 0.1)
-    assert not genetic.settled(mixed[[0, 2, 0]], 0.1)
+    assert genetic.has_converged(same, 1.0)
+    assert genetic.has_converged(mixed, 0.0)
+    assert not genetic.has_converged(mixed, 0.1)
+    assert not genetic.has_converged(mixed[[0, 2, 0]], 0.1)
 
 
 def test_shares_of_the_roulette_by_hand() -> None:
     """1 / (1 + SSE) for a partition of SSE 1 or 3, the penalty for what is none."""
     points = np.arange(6.0)[:, None]
-    scratch = genetic.prepare(points, 2, 3, state(5))
-    parents = genetic.Brood(np.array([[0, 0, 0, 1, 1, 1]] * 3, np.int32), np.array([1.0, np.inf, 3.0]))
-    children = genetic.Brood(np.zeros((3, 6), np.int32), np.zeros(3))
-    genetic.succeed(points, 3, 0.001, (0.0, 0.0), 1, parents, children, scratch)
+    scratch = genetic.make_workspace(points, 2, 3, state(5))
+    parents = genetic.Population(np.array([[0, 0, 0, 1, 1, 1]] * 3, np.int32), np.array([1.0, np.inf, 3.0]))
+    children = genetic.Population(np.zeros((3, 6), np.int32), np.zeros(3))
+    genetic.make_generation(points, 3, 0.001, (0.0, 0.0), 1, parents, children, scratch)
     assert scratch.wheel == pytest.approx([0.5, 0.501, 0.751])
     assert children.genes.tolist() == [[0] * 6, [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]]
     assert children.sse == pytest.approx([0.0, 4.0, 4.0])

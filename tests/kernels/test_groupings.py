@@ -84,15 +84,17 @@ def test_intervals_by_hand() -> None:
     points, labels = np.array([[0.5], [0.533], [0.4], [0.7]]), np.zeros(4, dtype=np.int32)
     centres = np.array([[0.5]])
     total = 0.033**2 + 0.1**2 + 0.2**2
-    assert groupings.judged(points, centres, labels, ABSOLUTE) == (pytest.approx(total), 10 + 7 + 1)
-    assert groupings.judged(points, centres, labels, RELATIVE) == (pytest.approx(total), 10 + 4)
-    assert groupings.judged(points, centres, labels, UNASKED) == (pytest.approx(total), 0)
-    assert groupings.judged(-points, -centres, labels, RELATIVE)[1] == 0
-    both = groupings.judged(np.array([[0.5, 1.0], [0.9, 1.0]]), np.array([[0.5, 1.0], [0.9, 0.9]]), labels, ABSOLUTE)
+    assert groupings.judge_grouping(points, centres, labels, ABSOLUTE) == (pytest.approx(total), 10 + 7 + 1)
+    assert groupings.judge_grouping(points, centres, labels, RELATIVE) == (pytest.approx(total), 10 + 4)
+    assert groupings.judge_grouping(points, centres, labels, UNASKED) == (pytest.approx(total), 0)
+    assert groupings.judge_grouping(-points, -centres, labels, RELATIVE)[1] == 0
+    both = groupings.judge_grouping(
+        np.array([[0.5, 1.0], [0.9, 1.0]]), np.array([[0.5, 1.0], [0.9, 0.9]]), labels, ABSOLUTE
+    )
     assert both == (pytest.approx(0.4**2), 3 * 10)
     # 1 of 10, on the border of ±10 %; 0.1995 of 2, just inside it; 2.5 of 20, outside.
     values, means = np.array([[11.0], [1.8005], [22.5]]), np.array([[10.0], [2.0], [20.0]])
-    assert groupings.judged(values, means, np.arange(3, dtype=np.int32), RELATIVE)[1] == 1 + 1 + 0
+    assert groupings.judge_grouping(values, means, np.arange(3, dtype=np.int32), RELATIVE)[1] == 1 + 1 + 0
 
 
 def test_a_survey_by_hand() -> None:

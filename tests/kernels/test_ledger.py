@@ -11,7 +11,7 @@ from categories import ledgers, table
 from crypsis.kernels import ledger
 from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
 from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
-from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
+from crypsis.measures.record_linkage import ProbabilisticLinkage
 from naive import categorical as naive
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.linkage import CodeGroups, Forest, Known, grow, linked, to_box
+from crypsis.kernels.linkage import CodeGroups, Forest, Known, grow_linkage_forest, link_all, to_box
 
 NO_CODES = CodeGroups(np.empty((1, 0), dtype=np.int32), np.empty((1, 0), dtype=np.int32), np.array([0, 1]))
 
@@ -17,7 +17,7 @@ def groups_of(codes: np.ndarray, places: np.ndarray) -> CodeGroups:
 
 
 def forest_of(points: np.ndarray, starts: list[int], bucket: int = 2) -> Forest:
-    order, low, high, span, root = grow(points, np.array(starts, dtype=np.int64), bucket)
+    order, low, high, span, root = grow_linkage_forest(points, np.array(starts, dtype=np.int64), bucket)
     rows = np.arange(len(points))
     return Forest(points[order], np.ones(len(points), dtype=np.int64), rows[order], low, high, span, root)
 
@@ -35,7 +35,7 @@ def ties_at(
     groups: CodeGroups,
     forest: Forest,
 ) -> tuple[np.ndarray, np.ndarray]:
-    ties, lowest, reach = linked(Known(points, ancestors, order, always(points)), distance, groups, forest)
+    ties, lowest, reach = link_all(Known(points, ancestors, order, always(points)), distance, groups, forest)
     assert np.isnan(reach).all()
     return ties, lowest
 
@@ -49,7 +49,7 @@ def nearest(
     lines: np.ndarray | None = None,
 ) -> np.ndarray:
     known = Known(points, ancestors, order, always(points) if lines is None else lines)
-    ties, lowest, reach = linked(known, np.full(len(points), np.inf), groups, forest)
+    ties, lowest, reach = link_all(known, np.full(len(points), np.inf), groups, forest)
     assert not ties.any()
     assert (lowest == -1).all()
     return reach
@@ -151,7 +151,7 @@ def test_ties_weigh_what_they_stand_for_and_only_the_nearest_count(seed: int, m:
     group = np.sort(rng.integers(0, groups, m))
     points, weight, first = rng.integers(0, 3, (m, q)).astype(float), rng.integers(1, 4, m), rng.permutation(m)
     starts = np.array([*np.searchsorted(group, range(groups)), m])
-    order, low, high, span, root = grow(points, starts, 2)
+    order, low, high, span, root = grow_linkage_forest(points, starts, 2)
     forest = Forest(points[order], weight[order], first[order], low, high, span, root)
     codes, places = np.arange(groups, dtype=np.int32)[:, None], np.zeros((groups, 1), dtype=np.int32)
     known, ancestors = rng.integers(0, 3, (10, q)).astype(float), rng.integers(0, groups, (10, 1)).astype(np.int32)
@@ -192,7 +192,7 @@ def test_the_distance_to_a_box_by_hand() -> None:
 @pytest.mark.parametrize("scale", [1.0, 0.001])
 def test_nodes_are_split_at_the_median_of_their_widest_side(scale: float) -> None:
     points = np.random.default_rng(7).random((90, 3)) * [3.0, -2.0, 5.0] * scale - scale
-    order, low, _, span, root = grow(points, np.array([0, 50, 50, 90]), 4)
+    order, low, _, span, root = grow_linkage_forest(points, np.array([0, 50, 50, 90]), 4)
     assert root.dtype == span.dtype == np.int64
     assert span.shape == (len(low), 3)
     assert [span[node, :2].tolist() for node in root] == [[0, 50], [50, 50], [50, 90]]
@@ -207,7 +207,7 @@ def test_nodes_are_split_at_the_median_of_their_widest_side(scale: float) -> Non
 
 def test_boxes_hold_their_points() -> None:
     points = np.random.default_rng(3).standard_normal((300, 3))
-    order, low, high, span, root = grow(points, np.array([0, 300]), 8)
+    order, low, high, span, root = grow_linkage_forest(points, np.array([0, 300]), 8)
     assert sorted(order.tolist()) == list(range(300))
     for node in range(len(span)):
         inside = points[order[span[node, 0] : span[node, 1]]]

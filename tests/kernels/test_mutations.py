@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from categories import ledgers, table
-from crypsis.kernels.mutations import aim, linked
+from crypsis.kernels.mutations import aim, is_linked
 from naive import mutations as naive
 
 
@@ -96,7 +96,7 @@ def test_changes_equal_their_definition(seed):
     frame, tallies = files.stack.frame, files.stack.tallies
     far = costs(frame, masked)
     found = [far[row][row] == min(far[row]) for row in range(n)]
-    assert [linked(frame, tallies, 1, row) for row in range(n)] == found
+    assert [is_linked(frame, tallies, 1, row) for row in range(n)] == found
     side = naive.weightier(goal[1] * loss, goal[2] * risk) if goal[0] else "either"
     standing = naive.Standing(masked, original, found if linking else [True] * n, offered, ordinal)
     draws, aimed = rng.integers(0, 8, (40, 6)) / 8, [0.0, 0.5, 1.0, 1.0][rng.integers(4)]

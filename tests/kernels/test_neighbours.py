@@ -16,11 +16,11 @@ from crypsis.kernels.partitions import (
     MANHATTAN,
     WIDTH,
     Tree,
-    grow_tree,
-    halve,
+    grow_partition_tree,
     mdav,
     mdav_by_tree,
-    shrink,
+    remove_row,
+    split_leaves,
 )
 from reference import EIA_COLUMNS, numeric, standardised
 
@@ -104,11 +104,11 @@ def thinned(n: int, p: int, coarse: bool, metric: int) -> tuple[np.ndarray, Tree
     rng = np.random.default_rng(n)
     points = rng.integers(0, 5, (n, p)).astype(float) if coarse else rng.random((n, p)) * [1.0, 4.0, 2.0][:p]
     held = np.sort(rng.permutation(n)[: max(1, 9 * n // 10)])
-    tree = grow_tree(points, held.copy(), metric)
+    tree = grow_partition_tree(points, held.copy(), metric)
     assert tree.middle == pytest.approx(points[held].mean(axis=0))
     gone = rng.permutation(held)[: len(held) // 3]
     for row in gone:
-        shrink(tree, int(row))
+        remove_row(tree, int(row))
     return points, tree, sorted({*held.tolist()} - {*gone.tolist()})
 
 
@@ -139,14 +139,16 @@ def test_the_far_and_the_near_are_those_of_a_look_at_everybody(n: int, p: int, c
         centre = points[seed]
         ranked = sorted((span(points[row], centre, metric), row) for row in left if row != seed)
         expected = min((-distance, row) for distance, row in [*ranked, (0.0, int(seed))])[1]
-        assert partitions.farthest(tree, centre, metric) == expected
+        assert partitions.find_farthest(tree, centre, metric) == expected
         k = min(len(left), 4)
         group, reach = np.empty(k, dtype=np.int64), np.empty(k)
-        partitions.nearest(tree, centre, metric, int(seed), group, reach)
+        partitions.find_nearest(tree, centre, metric, int(seed), group, reach)
         assert group.tolist() == [seed, *(row for _, row in ranked[: k - 1])]
         assert reach.tolist() == [0.0, *(distance for distance, _ in ranked[: k - 1])]
     outside = np.full(p, 9.0)
-    assert partitions.farthest(tree, outside, metric) == min((-span(points[r], outside, metric), r) for r in left)[1]
+    assert (
+        partitions.find_farthest(tree, outside, metric) == min((-span(points[r], outside, metric), r) for r in left)[1]
+    )
 
 
 @pytest.mark.parametrize("n, p, coarse", CASES)
@@ -166,9 +168,9 @@ def test_bounds_are_those_of_boxes_and_of_the_middle(n: int, p: int, coarse: boo
             round_trip = tree.high[node // WIDTH, p, node % WIDTH] + (abs(pull) ** power).sum()
             if metric == EUCLIDEAN:
                 round_trip -= 2 * np.minimum(pull * (low - tree.middle), pull * (high - tree.middle)).sum()
-            partitions.most(tree, node // WIDTH, centre, metric)
+            partitions.bound_farthest(tree, node // WIDTH, centre, metric)
             assert tree.strip[node % WIDTH] == pytest.approx(min((corners**power).sum(), round_trip))
-            partitions.least(tree, node // WIDTH, centre, metric)
+            partitions.bound_nearest(tree, node // WIDTH, centre, metric)
             gaps = np.maximum(0.0, np.maximum(low - centre, centre - high))
             assert tree.strip[node % WIDTH] == pytest.approx((gaps**power).sum())
 
@@ -178,7 +180,7 @@ def test_leaves_are_halves_of_halves_along_the_widest_side(n: int, leaves: int) 
     points = np.random.default_rng(n).random((n + 5, 3)) * [1.0, 4.0, 2.0] - [0.0, 9.0, 1.0]
     order = np.arange(5, n + 5)
     begun = np.zeros(2 * leaves, dtype=np.int64)
-    halve(points, order, begun)
+    split_leaves(points, order, begun)
     begins = np.append(begun[leaves:], n)
     assert sorted(order.tolist()) == list(range(5, n + 5))
     assert (len(begins), begins[0], begins[-1]) == (leaves + 1, 0, n)

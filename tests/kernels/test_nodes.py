@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crypsis.kernels import nodes
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, CellBlock
-from crypsis.searches.lattices import evaluation
+from crypsis.searches.pbg_ea import evaluation
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
@@ -35,17 +35,17 @@ def test_a_node_equals_a_plain_count(table, share, rule, tallied, tail, label, d
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation, "MOST_TALLIED", tallied)
         patch.setattr(evaluation, "MOST_TAIL", tail)
-        context = evaluation.prepare(table, lattice, "illness", label, True)
-        lean = evaluation.prepare(table, lattice, "illness", label, False)
+        context = evaluation.prepare_lattice_evaluation(table, lattice, "illness", label, True)
+        lean = evaluation.prepare_lattice_evaluation(table, lattice, "illness", label, False)
     for number in data.draw(st.lists(st.integers(0, lattice.size - 1), min_size=1, max_size=4)):
         levels = lattice.levels(number)
         expected, loss = plain(table, levels, rule, allowance, (k, l), label)
-        read = context.reading(levels, rule, allowance, k, l)
+        read = context.judge_node(levels, rule, allowance, k, l)
         assert figures(read, 0) == expected
         assert read.loss[0] == pytest.approx(loss, abs=1e-9)
-        strict = context.reading(levels, rule, allowance, k, l, strict=True).loss[0]
+        strict = context.judge_node(levels, rule, allowance, k, l, strict=True).loss[0]
         assert strict == (read.loss[0] if read.suppressed[0] <= allowance else np.inf)
-        unspread = figures(lean.reading(levels, rule, allowance, k, l), 0)
+        unspread = figures(lean.judge_node(levels, rule, allowance, k, l), 0)
         assert {**unspread, "s_l": expected["s_l"]} == expected
 
 
@@ -90,13 +90,23 @@ def test_listed_labels_leave_tallied_values_and_no_values_as_they_are(monkeypatc
     table = Table(tuple(made), tuple(np.array(column, dtype=np.int32) for column in codes))
     monkeypatch.setattr(evaluation, "MOST_TALLIED", 3)
     for spread in (True, False):
-        context = evaluation.prepare(table, Lattice.of(table), "illness", "label", spread)
-        read = figures(context.reading((0,), STRICTEST, 0), 0)
+        context = evaluation.prepare_lattice_evaluation(table, Lattice.of(table), "illness", "label", spread)
+        read = figures(context.judge_node((0,), STRICTEST, 0), 0)
         assert (read["k"], read["l"], read["cm"], read["suppressed"]) == (3, 1, 2 + 1, 0)
-        read = figures(context.reading((0,), DEMANDED, 0, 2, 2), 0)
+        read = figures(context.judge_node((0,), DEMANDED, 0, 2, 2), 0)
         assert (read["k"], read["l"], read["cm"], read["suppressed"]) == (4, 2, 2 + 3, 3)
     for label in ("label", None):
-        read = figures(evaluation.prepare(table, Lattice.of(table), None, label, True).reading((0,), BY_SIZE, 3), 0)
+        read = figures(
+            evaluation.prepare_lattice_evaluation(table, Lattice.of(table), None, label, True).judge_node(
+                (0,), BY_SIZE, 3
+            ),
+            0,
+        )
         assert (read["k"], read["l"], read["classes"], read["suppressed"]) == (4, 0, 1, 3)
-        read = figures(evaluation.prepare(table, Lattice.of(table), None, label, True).reading((0,), BY_SIZE, 2), 0)
+        read = figures(
+            evaluation.prepare_lattice_evaluation(table, Lattice.of(table), None, label, True).judge_node(
+                (0,), BY_SIZE, 2
+            ),
+            0,
+        )
         assert (read["k"], read["l"], read["classes"], read["suppressed"]) == (3, 0, 2, 0)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.kernels import linkage
-from crypsis.kernels.linkage import ShownClasses, fill_classes, list_classes, score_guesses
+from crypsis.kernels.linkage import ShownClasses, fill_classes, link_nearest_classes, score_linkage_guesses
 from naive import one_to_one as naive
 
 
@@ -55,7 +55,7 @@ def matrices(known: np.ndarray, shown: ShownClasses) -> np.ndarray:  # type: ign
 @given(seed=st.integers(0, 10_000), people=st.integers(1, 12), classes=st.integers(1, 14), columns=st.integers(1, 4))
 def test_the_nearest_classes_are_those_of_the_full_matrix(seed: int, people: int, classes: int, columns: int) -> None:
     known, shown = drawn(seed, people, classes, columns)
-    costs, listed = list_classes(known, shown, 5)
+    costs, listed = link_nearest_classes(known, shown, 5)
     for full, some, found in zip(matrices(known, shown), costs, listed, strict=True):
         expected, order = naive.nearest(full, 5)
         np.testing.assert_array_equal(found, order)
@@ -83,7 +83,7 @@ def test_filled_classes_and_guesses_are_those_of_the_full_matrix(seed: int, peop
     full = naive.fill(full, sizes.astype(np.float64), 7)
     for i, row in enumerate(listed):
         np.testing.assert_allclose(weights[i][row >= 0], full[i, row[row >= 0]], rtol=1e-9)
-    found = score_guesses(weights, listed, sizes, own)
+    found = score_linkage_guesses(weights, listed, sizes, own)
     np.testing.assert_allclose(found, naive.earned(full, sizes.tolist(), own.tolist()))
 
 
@@ -95,4 +95,4 @@ def test_the_plain_functions_give_the_same() -> None:
         linkage._list_classes(known, shown, costs, listed)
     finally:
         linkage.insert = insert
-    np.testing.assert_array_equal(listed, list_classes(known, shown, 4)[1])
+    np.testing.assert_array_equal(listed, link_nearest_classes(known, shown, 4)[1])

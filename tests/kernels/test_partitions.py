@@ -18,11 +18,11 @@ from crypsis.kernels.partitions import (
     MEAN,
     assign,
     cbfs,
-    fill,
-    gather,
+    fill_pool,
+    gather_nearest,
     group_sizes,
     mdav,
-    measure,
+    measure_distances,
     path_optimum,
     sse,
     univariate_optimum,
@@ -93,10 +93,10 @@ def test_the_last_records_by_hand() -> None:
 
 def test_a_neighbourhood_by_hand() -> None:
     """Around the second of two equal records: itself, its double, the nearest other; and how far they are."""
-    pool = fill(np.array([[0.0], [4], [1], [0], [3]]))
+    pool = fill_pool(np.array([[0.0], [4], [1], [0], [3]]))
     group, reach = np.full(3, -9), np.full(3, -9.0)
-    measure(pool, 5, 3, EUCLIDEAN)
-    gather(pool, 5, 3, group, reach)
+    measure_distances(pool, 5, 3, EUCLIDEAN)
+    gather_nearest(pool, 5, 3, group, reach)
     assert group.tolist() == [3, 0, 2]
     assert reach.tolist() == [0.0, 0.0, 1.0]
 
@@ -205,9 +205,9 @@ def test_every_k_gives_the_groups_of_the_twin(k: int, grid: int) -> None:
 
 def test_the_mean_is_right_to_the_last_bit_whoever_leaves() -> None:
     """2⁵³ swallows every 1 that is added to it; when it leaves, three of them are still there."""
-    pool = fill(np.array([[1.0, 0.1], [2.0**53, 0.2], [1.0, 0.3], [0.0, 0.0], [1.0, 0.7]]))
+    pool = fill_pool(np.array([[1.0, 0.1], [2.0**53, 0.2], [1.0, 0.3], [0.0, 0.0], [1.0, 0.7]]))
     assign(pool, 5, 1, 0, np.full(5, -1, dtype=np.int32))
-    measure(pool, 4, MEAN, EUCLIDEAN)
+    measure_distances(pool, 4, MEAN, EUCLIDEAN)
     assert pool.centre[0] == 0.75
     assert pool.centre[1] == pytest.approx(1.1 / 4, rel=1e-15)
 
@@ -217,9 +217,9 @@ def test_distances_of_many_records_are_those_of_few(metric: str) -> None:
     """More records than are measured at a time, and not all of them asked for."""
     points = np.random.default_rng(0).integers(0, 99, (1300, 2)).astype(float)
     points[0] = 0.0
-    pool = fill(points)
+    pool = fill_pool(points)
     pool.centre[:] = 7.0, 50.0
-    measure(pool, 1290, LAST, METRICS[metric])
+    measure_distances(pool, 1290, LAST, METRICS[metric])
     gaps = np.abs(points[:1290] - pool.centre)
     assert pool.distances[:1290].tolist() == (gaps**2 if metric == "euclidean" else gaps).sum(axis=1).tolist()
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.optimal_partitions import price
+from crypsis.kernels.optimal_partitions import price_groups
 from naive.annealing import group_sse
 
 
@@ -28,7 +28,7 @@ def test_the_cheapest_group_of_every_record(seed: int, n: int, k: int, full: boo
             around[seeds] = np.minimum(around[seeds], cost)
             if seeds:
                 least[list(group)] = np.minimum(least[list(group)], cost)
-    offers = price(points, lists, prices, k, 10**6)
+    offers = price_groups(points, lists, prices, k, 10**6)
     np.testing.assert_allclose(offers.least, least, atol=1e-9)
     np.testing.assert_allclose(offers.costs, around, atol=1e-9)
     for row in np.flatnonzero(offers.sizes):
@@ -41,7 +41,7 @@ def test_a_list_ends_at_minus_one_and_patience_ends_a_search() -> None:
     points = np.array([[0.0], [1.0], [2.0]])
     prices = np.full(3, 5.0)
     lists = np.array([[1, 2], [2, -1], [-1, -1]], np.int32)
-    offers = price(points, lists, prices, 2, 100)
+    offers = price_groups(points, lists, prices, 2, 100)
     assert offers.sizes.tolist() == [3, 2, 0]
     assert offers.costs.tolist() == [-13.0, -9.5, 0.0]
     assert [array.shape for array in offers] == [(3,), (3,), (3,), (3, 3), (1,)]
@@ -51,12 +51,12 @@ def test_a_list_ends_at_minus_one_and_patience_ends_a_search() -> None:
 def test_every_branch_is_counted_and_one_too_many_ends_the_search() -> None:
     """Around 0: 01, 012, 02; around 1: 12; around 2 nothing."""
     points, prices, lists = np.array([[0.0], [1.0], [2.0]]), np.full(3, 5.0), np.array([[1, 2], [2, -1], [-1, -1]])
-    whole = price(points, lists.astype(np.int32), prices, 2, 4)
+    whole = price_groups(points, lists.astype(np.int32), prices, 2, 4)
     assert whole.nodes.tolist() == [4]
     assert whole.costs.tolist() == [-13.0, -9.5, 0.0]
     for patience in range(4):
-        assert price(points, lists.astype(np.int32), prices, 2, patience).nodes.tolist() == [patience + 1]
-    assert price(points, lists.astype(np.int32), prices, 2, 0).costs.tolist() == [-9.5, 0.0, 0.0]
+        assert price_groups(points, lists.astype(np.int32), prices, 2, patience).nodes.tolist() == [patience + 1]
+    assert price_groups(points, lists.astype(np.int32), prices, 2, 0).costs.tolist() == [-9.5, 0.0, 0.0]
 
 
 @settings(max_examples=40, deadline=None)
@@ -69,7 +69,7 @@ def test_a_group_that_barely_pays_is_not_cut_off(seed: int, n: int, k: int) -> N
     least, best = min((group_sse(points, group) / prices[group].sum(), group) for group in groups)
     prices *= least * (1 + 1e-6)
     lists = np.array([rng.permutation(np.delete(np.arange(n), row)) for row in range(n)], np.int32)
-    offers = price(points, lists, prices, k, 10**6)
+    offers = price_groups(points, lists, prices, k, 10**6)
     assert set(best) <= set(np.flatnonzero(offers.sizes).tolist())
     for seed_row in best:
         assert sorted(offers.members[seed_row, : offers.sizes[seed_row]].tolist()) == best
@@ -85,6 +85,6 @@ def test_a_group_that_pays_only_when_full_is_not_cut_off(seed: int, k: int, more
     lists[0] = 1 + rng.permutation(n - 1)
     best = [0, *sorted(1 + np.argsort(-prices[1:])[: 2 * k - 2])]
     prices[0] = 1e-6 - prices[best[1:]].sum()
-    offers = price(points, lists, prices, k, 10**6)
+    offers = price_groups(points, lists, prices, k, 10**6)
     assert sorted(offers.members[0, : offers.sizes[0]].tolist()) == best
     assert abs(offers.costs[0] + 1e-6) < 1e-9

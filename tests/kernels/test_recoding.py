@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from crypsis.kernels.recoding import (
     ClassDemand,
     Tuples,
-    freeze,
-    house_leftovers,
-    rehome_group,
-    rehome_in,
-    settle,
-    widened,
+    assign_leftovers,
+    freeze_recoded_tuples,
+    make_recoding_groups,
+    relocate_group,
+    relocate_groups,
+    widened_loss,
 )
-from crypsis.masking.local_recoding import move_records
+from crypsis.masking.local_recoding import improve_local_recoding
 from lattice_tables import random_hierarchy
 from naive import recoding as naive
 
@@ -52,7 +52,7 @@ def test_tuples_freeze_where_a_plain_loop_freezes_them(seed, m, s, k, l):  # noq
     tuples, lifts, nodes = problem(seed, m, s)
     values = [{bit for bit in range(4) if int(word) >> bit & 1} for word in tuples.present[:, 0]]
     twin = naive.freeze(tuples.leaf.tolist(), tuples.records.tolist(), values, lifts, nodes.tolist(), k, l)
-    owner = freeze(tuples, nodes, ClassDemand(k, l))
+    owner = freeze_recoded_tuples(tuples, nodes, ClassDemand(k, l))
     assert [place == -1 for place in owner] == [node is None for node in twin]
     assert sorted(set(owner.tolist()) - {-1}) == list(range(int(owner.max()) + 1))
     for group in range(int(owner.max()) + 1):
@@ -65,11 +65,11 @@ def test_tuples_freeze_where_a_plain_loop_freezes_them(seed, m, s, k, l):  # noq
 def test_moves_keep_every_record_every_k_and_never_cost(seed, m, s, k):
     tuples, lifts, nodes = problem(seed, m, s)
     k = min(k, int(tuples.records.sum()))
-    owner = freeze(tuples, nodes, ClassDemand(k, 1))
-    homes = settle(tuples, owner)
-    house_leftovers(tuples, homes, owner, k, True)
+    owner = freeze_recoded_tuples(tuples, nodes, ClassDemand(k, 1))
+    homes = make_recoding_groups(tuples, owner)
+    assign_leftovers(tuples, homes, owner, k, True)
     before = float((homes.size * homes.loss).sum())
-    for _ in move_records(tuples, homes, k, 10_000):
+    for _ in improve_local_recoding(tuples, homes, k, 10_000):
         pass
     assert float((homes.size * homes.loss).sum()) <= before + 1e-9
     seen = np.zeros(len(tuples.leaf), dtype=int)
@@ -92,7 +92,7 @@ def test_moves_keep_every_record_every_k_and_never_cost(seed, m, s, k):
 def one_pass(tuples, homes, k, effort):
     """One pass over the groups, dearest first."""
     order = np.argsort(-homes.loss[: int(homes.used[1])], kind="stable")
-    return rehome_in(order, tuples, homes, k, True, effort)
+    return relocate_groups(order, tuples, homes, k, True, effort)
 
 
 def told(homes):
@@ -124,23 +124,23 @@ def test_moves_are_those_of_plain_lists(seed, m, s, k, lending):
     cells = [[[(level.count(group) - 1) / 8 for group in level] for level in lift] for lift in lifts]
     tuples = tuples._replace(cell=np.array([cell for lift in cells for level in lift for cell in level]))
     k = min(k, int(tuples.records.sum()))
-    owner = freeze(tuples, nodes, ClassDemand(k, 1))
+    owner = freeze_recoded_tuples(tuples, nodes, ClassDemand(k, 1))
     twin = naive.Homes(tuples.leaf.tolist(), tuples.records.tolist(), lifts, cells, owner.tolist())
-    homes = settle(tuples, owner)
+    homes = make_recoding_groups(tuples, owner)
     agree(homes, twin)
     for row in np.flatnonzero(owner < 0):
         count = int(tuples.records[row])
         twin.move(int(row), count, twin.best_home(int(row), count, -1, k, lending, float("inf")), k)
-    house_leftovers(tuples, homes, owner, k, lending)
+    assign_leftovers(tuples, homes, owner, k, lending)
     agree(homes, twin)
     for group in range(len(twin.groups)):
         for row in range(len(tuples.leaf)):
             wanted = twin.with_tuple(group, row)
-            assert widened(tuples, homes, group, row, wanted) == wanted
-            assert widened(tuples, homes, group, row, wanted - 0.01) == np.inf
+            assert widened_loss(tuples, homes, group, row, wanted) == wanted
+            assert widened_loss(tuples, homes, group, row, wanted - 0.01) == np.inf
     for group in range(len(twin.groups)):
         if twin.groups[group]:
-            assert rehome_group(tuples, homes, group, k, lending) == twin.rehome_group(group, k, lending)
+            assert relocate_group(tuples, homes, group, k, lending) == twin.rehome_group(group, k, lending)
             agree(homes, twin)
 
 
@@ -155,10 +155,10 @@ def test_a_pass_takes_the_dearest_first_until_its_effort_is_spent(seed, m, s, k,
     ]
     tuples = tuples._replace(cell=np.array([cell for lift in cells for level in lift for cell in level]))
     k = min(k, int(tuples.records.sum()))
-    owner = freeze(tuples, nodes, ClassDemand(k, 1))
+    owner = freeze_recoded_tuples(tuples, nodes, ClassDemand(k, 1))
     twin = naive.Homes(tuples.leaf.tolist(), tuples.records.tolist(), lifts, cells, owner.tolist())
-    homes = settle(tuples, owner)
-    house_leftovers(tuples, homes, owner, k, True)
+    homes = make_recoding_groups(tuples, owner)
+    assign_leftovers(tuples, homes, owner, k, True)
     for row in np.flatnonzero(owner < 0):
         count = int(tuples.records[row])
         twin.move(int(row), count, twin.best_home(int(row), count, -1, k, True, float("inf")), k)
@@ -184,7 +184,7 @@ def test_a_pass_without_room_to_grow_changes_nothing():
     )  # fmt: skip
     for full in (False, True):
         for which in ("entries", "groups"):
-            homes = settle(tuples, np.array([0, 1, 2, 0]))
+            homes = make_recoding_groups(tuples, np.array([0, 1, 2, 0]))
             entries, groups = (int(used) + 2 + (not full) for used in homes.used)
             if which == "entries":
                 homes = homes._replace(

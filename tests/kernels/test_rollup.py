@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crypsis.kernels import rollup
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST
-from crypsis.searches.lattices import evaluation
+from crypsis.searches.pbg_ea import evaluation
 from crypsis.table.lattice import Lattice
 from lattice_tables import random_table, tables
 from naive.equivalence_classes import group_by
@@ -32,15 +32,15 @@ def test_every_node_is_that_of_a_plain_count_and_of_itself_alone(table, share, r
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation, "MOST_TALLIED", tallied)
         patch.setattr(evaluation, "MOST_TAIL", tail)
-        context = evaluation.prepare(table, lattice, "illness", "label", True)
-    read = context.readings(rule, allowance, 3, 2)
+        context = evaluation.prepare_lattice_evaluation(table, lattice, "illness", "label", True)
+    read = context.judge_nodes(rule, allowance, 3, 2)
     with pytest.MonkeyPatch.context() as patch:  # a walk that stops after every node gives the same
         walk = partial(evaluation.roll_up, most=1)
         patch.setattr(evaluation, "roll_up", walk)
-        for whole, cut in zip(read, context.readings(rule, allowance, 3, 2), strict=True):
+        for whole, cut in zip(read, context.judge_nodes(rule, allowance, 3, 2), strict=True):
             assert whole.tolist() == cut.tolist()
     for number in range(lattice.size):
-        alone = context.reading(lattice.levels(number), rule, allowance, 3, 2)
+        alone = context.judge_node(lattice.levels(number), rule, allowance, 3, 2)
         assert figures(read, number) == figures(alone, 0)
         assert read.loss[number] == pytest.approx(alone.loss[0], abs=1e-9)
     for number in data.draw(st.lists(st.integers(0, lattice.size - 1), min_size=1, max_size=6)):
@@ -57,7 +57,7 @@ def test_long_runs_are_merged_as_short_ones(seed, rows):
     lattice = Lattice.of(table)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation, "MOST_TAIL", 0)
-        context = evaluation.prepare(table, lattice, "illness", "label", True)
+        context = evaluation.prepare_lattice_evaluation(table, lattice, "illness", "label", True)
     cells = np.stack([table.leaf_codes(name) for name in lattice.names], axis=1)
     for number in range(0, lattice.size, max(1, lattice.size // 12)):
         levels = lattice.levels(number)
@@ -65,7 +65,7 @@ def test_long_runs_are_merged_as_short_ones(seed, rows):
             [h.groups[level][cells[:, a]] for a, (h, level) in enumerate(zip(lattice.hierarchies, levels, strict=True))]
         )
         _, sizes = np.unique(lifted, axis=1, return_counts=True)
-        read = context.reading(levels, BY_SIZE, 0)
+        read = context.judge_node(levels, BY_SIZE, 0)
         assert (read.classes[0], read.k[0], read.size_sum[0]) == (len(sizes), sizes.min(), (sizes**2).sum())
 
 
@@ -76,8 +76,8 @@ def test_a_node_is_left_out_only_if_it_cannot_reach_k(table, k, share, tail):
     lattice, allowance = Lattice.of(table), int(share * len(table) + 1e-9)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation, "MOST_TAIL", tail)
-        context = evaluation.prepare(table, lattice, "illness", "label", True)
-    whole, pruned = context.readings(BY_SIZE, allowance), context.readings(BY_SIZE, allowance, prune=k)
+        context = evaluation.prepare_lattice_evaluation(table, lattice, "illness", "label", True)
+    whole, pruned = context.judge_nodes(BY_SIZE, allowance), context.judge_nodes(BY_SIZE, allowance, prune=k)
     cells = [table.leaf_codes(name).tolist() for name in lattice.names]
     for number in range(lattice.size):
         levels = lattice.levels(number)

@@ -48,8 +48,8 @@ def test_preference_by_hand():
         (21.0, 30.0, False, False),
         (10.0, 31.0, False, False),
     ]:
-        assert mutations.preferred(loss, risk, pair, goal, False) is strictly
-        assert mutations.preferred(loss, risk, pair, goal, True) is neutrally
+        assert mutations.is_preferred(loss, risk, pair, goal, False) is strictly
+        assert mutations.is_preferred(loss, risk, pair, goal, True) is neutrally
 
 
 def test_a_rejected_change_leaves_every_tally_as_it_was(files):

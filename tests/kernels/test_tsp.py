@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from crypsis.kernels import tsp
-from crypsis.searches.partitions.space import nearest
+from crypsis.searches.partitions.space import nearest_neighbours_to_partition
 from naive import tsp as naive
 
 
@@ -21,19 +21,19 @@ def length(points: NDArray[np.float64], order: NDArray[np.int32]) -> float:
 
 
 def all_others(points: NDArray[np.float64]) -> NDArray[np.int32]:
-    return nearest(points, len(points) - 1)[1]
+    return nearest_neighbours_to_partition(points, len(points) - 1)[1]
 
 
 def test_on_a_line_the_tour_is_the_order_of_the_line() -> None:
     points = np.array([[3.0], [0.0], [5.0], [1.0], [4.0], [2.0]])
-    order = tsp.tour(points, all_others(points), 2)
+    order = tsp.build_tour(points, all_others(points), 2)
     assert order.tolist() == [2, 4, 0, 5, 3, 1]
 
 
 def test_the_chain_goes_to_the_nearest_unvisited_and_past_the_end_of_its_list() -> None:
     """From 0 the only neighbour listed is 1, from 1 it is 0: the rest is found by looking at all."""
     points = np.array([[0.0], [1.0], [10.0], [12.0]])
-    order = tsp.chain(points, np.array([[1], [0], [3], [2]], np.int32), 0)
+    order = tsp.nearest_neighbour_tour(points, np.array([[1], [0], [3], [2]], np.int32), 0)
     assert order.tolist() == [0, 1, 2, 3]
 
 
@@ -55,9 +55,9 @@ def test_a_tour_visits_everyone_and_is_never_longer_than_its_chain(
     seed: int, n: int, distinct: int, reach: int
 ) -> None:
     points = np.random.default_rng(seed).integers(0, distinct, (n, 2)).astype(np.float64)
-    neighbours = nearest(points, min(reach, n - 1))[1]
-    chain = tsp.chain(points, neighbours, n // 2)
-    order = tsp.tour(points, neighbours, n // 2)
+    neighbours = nearest_neighbours_to_partition(points, min(reach, n - 1))[1]
+    chain = tsp.nearest_neighbour_tour(points, neighbours, n // 2)
+    order = tsp.build_tour(points, neighbours, n // 2)
     assert sorted(order.tolist()) == list(range(n))
     assert length(points, order) <= length(points, chain) * (1 + 1e-9)
 
@@ -66,7 +66,7 @@ def test_a_tour_visits_everyone_and_is_never_longer_than_its_chain(
 @given(seed=st.integers(0, 10**6), n=st.integers(3, 14))
 def test_no_reversal_shortens_a_finished_tour(seed: int, n: int) -> None:
     points = np.random.default_rng(seed).standard_normal((n, 2))
-    order = tsp.tour(points, all_others(points), 0)
+    order = tsp.build_tour(points, all_others(points), 0)
     found = length(points, order)
     for first in range(n):
         for last in range(first + 1, n):
@@ -85,8 +85,8 @@ def test_edges_by_hand() -> None:
     points, order = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1.0]]), np.array([1, 0, 2], np.int32)
     assert tsp.distance(points, 0, 1) == 5.0
     route = tsp.Route(points, all_others(points), order, placed(order))
-    assert [tsp.edge(route, i, j) for i, j in ((0, 1), (1, 0), (2, 0))] == [5.0, 5.0, 1.0]
-    assert [tsp.edge(route, i, j) for i, j in ((-1, 0), (0, -1), (3, 2), (2, 3))] == [0.0] * 4
+    assert [tsp.edge_length(route, i, j) for i, j in ((0, 1), (1, 0), (2, 0))] == [5.0, 5.0, 1.0]
+    assert [tsp.edge_length(route, i, j) for i, j in ((-1, 0), (0, -1), (3, 2), (2, 3))] == [0.0] * 4
 
 
 @settings(max_examples=60, deadline=None)
@@ -103,7 +103,7 @@ def test_stretches_are_turned_and_carried_as_a_list_would_be(n: int, data: st.Da
     assert place.tolist() == placed(order).tolist()
     behind = data.draw(st.sampled_from([*range(-1, first), *range(last + 1, n)]))
     order, place = start.copy(), placed(start)
-    tsp.shift(tsp.Route(*nowhere, order, place), first, last, behind)
+    tsp.move_stretch(tsp.Route(*nowhere, order, place), first, last, behind)
     at = behind + 1 if behind < first else behind - len(part) + 1
     assert order.tolist() == rest[:at] + part + rest[at:]
     assert place.tolist() == placed(order).tolist()
@@ -114,7 +114,7 @@ def test_stretches_are_turned_and_carried_as_a_list_would_be(n: int, data: st.Da
 def test_moves_and_tours_equal_their_twins(seed: int, n: int, reach: int, grid: bool) -> None:
     rng = np.random.default_rng(seed)
     points = rng.integers(0, 4, (n, 2)).astype(np.float64) if grid else rng.standard_normal((n, 2))
-    neighbours = nearest(points, min(reach, n - 1))[1]
+    neighbours = nearest_neighbours_to_partition(points, min(reach, n - 1))[1]
     plain = points.tolist(), neighbours.tolist()
     start = rng.permutation(n).astype(np.int32)
     for move, twin in ((tsp.two_opt, naive.two_opt), (tsp.or_opt, naive.or_opt)):
@@ -124,8 +124,8 @@ def test_moves_and_tours_equal_their_twins(seed: int, n: int, reach: int, grid: 
             assert move(tsp.Route(points, neighbours, order, place), a) == (expected is not None)
             assert order.tolist() == (expected or start.tolist())
             assert place.tolist() == placed(order).tolist()
-    assert tsp.chain(points, neighbours, n // 2).tolist() == naive.chain(*plain, n // 2)
-    assert tsp.tour(points, neighbours, n // 2).tolist() == naive.tour(*plain, n // 2)
+    assert tsp.nearest_neighbour_tour(points, neighbours, n // 2).tolist() == naive.chain(*plain, n // 2)
+    assert tsp.build_tour(points, neighbours, n // 2).tolist() == naive.tour(*plain, n // 2)
 
 
 def exact_length(points: NDArray[np.float64], order: NDArray[np.int32]) -> Decimal:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crypsis.errors import PlanError
 from crypsis.kernels.annealing import near_groups, swap_records
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, group_sizes, mdav, sse
-from crypsis.masking.partitioning import Blocks, balanced_blocks, join_blocks, mend_borders
+from crypsis.masking.partitioning import Blocks, join_partitioned_blocks, mend_partition_borders, partition_into_blocks
 from naive import partitions as naive
 
 
@@ -20,7 +20,7 @@ from naive import partitions as naive
 @given(st.integers(1, 300), st.integers(1, 3), st.integers(1, 5), st.integers(2, 40), st.integers(0, 2**32))
 def test_blocks_cover_every_row_once_and_are_balanced(n: int, p: int, multiple: int, size: int, seed: int) -> None:
     points, size = np.random.default_rng(seed).integers(0, 9, (n, p)).astype(float), max(size, 4 * multiple)
-    order, offsets = balanced_blocks(points, size, multiple)
+    order, offsets = partition_into_blocks(points, size, multiple)
     counts = np.diff(offsets)
     assert sorted(order.tolist()) == list(range(n))
     assert offsets[0] == 0
@@ -34,20 +34,20 @@ def test_blocks_cover_every_row_once_and_are_balanced(n: int, p: int, multiple: 
 
 def test_blocks_by_hand() -> None:
     """Eight numbers in blocks of two: neighbours on the line stay together."""
-    order, offsets = balanced_blocks(np.array([[7.0], [0], [5], [2], [4], [3], [6], [1]]), 2)
+    order, offsets = partition_into_blocks(np.array([[7.0], [0], [5], [2], [4], [3], [6], [1]]), 2)
     assert [sorted(order[a:b].tolist()) for a, b in pairwise(offsets)] == [
         [1, 7],
         [3, 5],
         [2, 4],
         [0, 6],
     ]
-    labels = join_blocks(order, offsets, [np.zeros(2, dtype=np.int32)] * 4)
+    labels = join_partitioned_blocks(order, offsets, [np.zeros(2, dtype=np.int32)] * 4)
     assert labels.tolist() == [3, 0, 2, 1, 2, 1, 3, 0]
 
 
 def test_too_small_blocks_are_refused() -> None:
     with pytest.raises(PlanError, match="choose 10 or more"):
-        balanced_blocks(np.zeros((30, 1)), 9, 5)
+        partition_into_blocks(np.zeros((30, 1)), 9, 5)
 
 
 def test_near_groups_are_the_nearest() -> None:
@@ -87,7 +87,7 @@ def test_mending_lowers_the_loss_and_follows_the_seed() -> None:
     assert (mended == again).all()
     assert sse(points, mended) < sse(points, plain)
     assert sse(points, mended) < 1.03 * sse(points, mdav(points, 4, GENERIC, EUCLIDEAN))
-    assert sse(points, mend_borders(points, plain, 4, 200, np.random.default_rng(9))) < sse(points, plain)
+    assert sse(points, mend_partition_borders(points, plain, 4, 200, np.random.default_rng(9))) < sse(points, plain)
     assert group_sizes(mended).min() >= 4
 
 

@@ -11,7 +11,7 @@ import crypsis
 from crypsis.masking import calibration
 from crypsis.masking.calibration import bind, calibrate
 from crypsis.masking.representatives import Representative, published_by_column
-from crypsis.table.table import Table, lock
+from crypsis.table.table import Table, lock_table_columns
 
 
 def people(rows: int, seed: int) -> Table:
@@ -207,7 +207,7 @@ def test_the_scale_of_moments_can_be_chosen() -> None:
 
 def test_locked_strata_are_not_crossed() -> None:
     """With sex locked, groups hold one sex each; sex stays as collected and the moments with it stay near."""
-    table = lock(people(1000, 15), ["sex"])
+    table = lock_table_columns(people(1000, 15), ["sex"])
     method = crypsis.Microaggregation(k=5, numbers="calibrated", categories="calibrated")
     masked = method.mask(table, np.random.default_rng(0))
     labels = method.partitions(table, np.random.default_rng(0))[0]

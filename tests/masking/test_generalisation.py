@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crypsis.errors import PlanError, TableError
 from crypsis.masking.generalisation import Generalisation
-from crypsis.searches.lattices import evaluate_lattice
+from crypsis.searches.pbg_ea import evaluate_lattice
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from crypsis.errors import PlanError, TableError
 from crypsis.kernels.partitions import group_sizes, path_optimum, sse
 from crypsis.masking import partitioning
-from crypsis.masking.partitioning import MDAV, Blocks, Univariate, first_component, partitioners
+from crypsis.masking.partitioning import MDAV, Blocks, Univariate, partitioners
+from crypsis.masking.scaling import project_on_first_component
 
 RNG = np.random.default_rng(0)
 NAMES = ["mdav", "v-mdav", "cbfs", "univariate", "blocks"]
@@ -95,7 +96,7 @@ def test_univariate_of_several_attributes_cuts_along_the_first_principal_compone
     rng = np.random.default_rng(5)
     points = rng.standard_normal((50, 1)) * np.array([[3.0, 2.0, -1.0]]) + 0.1 * rng.standard_normal((50, 3))
     labels = Univariate().partition(points, 3, RNG)
-    order = np.argsort(first_component(points), kind="stable")
+    order = np.argsort(project_on_first_component(points), kind="stable")
     assert (labels[order] == path_optimum(points[order], 3)).all()
     assert sse(points, labels) < 0.1 * sse(points, np.zeros(50, dtype=np.int32))
 

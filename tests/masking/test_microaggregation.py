@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import PlanError, TableError
-from crypsis.masking.aggregates import means, medians, modes
+from crypsis.masking.calibration import calibration_means, calibration_medians, calibration_modes
 from crypsis.masking.method import Family, methods
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.scaling import Embedding, embed
@@ -90,12 +90,19 @@ def test_every_record_hides_among_k_and_the_rest_is_untouched(
 def test_aggregates_by_hand() -> None:
     labels = np.array([0, 0, 0, 0, 2, 2, 2])
     values = np.array([3.0, 1, 1, 7, 0.1, 0.1, 0.1])
-    assert means(values, labels, 3)[0].tolist() == [3.0, 0.0, 0.1]
-    assert means(values, labels, 3)[1].tolist() == [True, False, True]
-    assert medians(values, labels, 3, lower=False)[0].tolist() == [2.0, 0.0, 0.1]
-    assert medians(values, labels, 3, lower=True)[0].tolist() == [1.0, 0.0, 0.1]
-    assert modes(np.array([2, 1, 2, 1, 0, 3, 3]), labels, 3)[0].tolist() == [1, 0, 3]  # a tie: first in domain order
-    assert modes(np.array([], dtype=np.int32), np.array([], dtype=np.int32), 2)[1].tolist() == [False, False]
+    assert calibration_means(values, labels, 3)[0].tolist() == [3.0, 0.0, 0.1]
+    assert calibration_means(values, labels, 3)[1].tolist() == [True, False, True]
+    assert calibration_medians(values, labels, 3, lower=False)[0].tolist() == [2.0, 0.0, 0.1]
+    assert calibration_medians(values, labels, 3, lower=True)[0].tolist() == [1.0, 0.0, 0.1]
+    assert calibration_modes(np.array([2, 1, 2, 1, 0, 3, 3]), labels, 3)[0].tolist() == [
+        1,
+        0,
+        3,
+    ]  # a tie: first in domain order
+    assert calibration_modes(np.array([], dtype=np.int32), np.array([], dtype=np.int32), 2)[1].tolist() == [
+        False,
+        False,
+    ]
 
 
 def test_kinds_take_their_own_aggregate() -> None:

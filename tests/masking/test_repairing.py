@@ -11,9 +11,9 @@ import crypsis
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.repairing import repair
 from crypsis.plan import Plan
-from crypsis.privacy.model import class_sizes
+from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.precision import at_source_precision
-from crypsis.table.rules import count_violations, read_rule
+from crypsis.table.rules import judge_rule_violations, read_rule
 from crypsis.table.table import LOCAL, Table
 from table.test_rules import planted
 
@@ -29,7 +29,7 @@ RULES = [
 
 
 def created(original: Table, masked: Table) -> list[int]:
-    return [count_violations(rule, original, masked).created for rule in RULES]
+    return [judge_rule_violations(rule, original, masked).created for rule in RULES]
 
 
 def masked_by(table: Table, k: int, categories: str) -> Table:
@@ -49,7 +49,7 @@ def test_every_rule_is_mended_and_no_class_is_split(n: int, k: int, categories: 
     masked = masked_by(table, k, categories)
     mended = repair(masked, table, RULES)
     assert created(table, mended) == [0, 0, 0, 0]
-    before, after = (class_sizes(each, each.quasi_identifiers) for each in (masked, mended))
+    before, after = (equivalence_class_sizes(each, each.quasi_identifiers) for each in (masked, mended))
     assert (after >= before).all(), "classes may only grow"
 
 
@@ -60,7 +60,7 @@ def test_a_total_is_computed_and_not_blanked() -> None:
     )
     masked = table.with_columns({"a": np.full(3, 2.0), "b": np.full(3, 1.0), "sum": np.full(3, 4.0)})
     rule = read_rule("sum = a + b")
-    assert count_violations(rule, table, masked).created == 3
+    assert judge_rule_violations(rule, table, masked).created == 3
     assert repair(masked, table, [rule]).column("sum").tolist() == [3, 3, 3]
 
 
@@ -83,9 +83,9 @@ def test_numbers_in_wrong_order_keep_their_totals() -> None:
     method = Microaggregation(k=5, numbers="calibrated")
     masked = at_source_precision(method.mask(table, rng), table)
     rule = read_rule("first <= last")
-    assert count_violations(rule, table, masked).created > 0
+    assert judge_rule_violations(rule, table, masked).created > 0
     mended = repair(masked, table, [rule])
-    assert count_violations(rule, table, mended).created == 0
+    assert judge_rule_violations(rule, table, mended).created == 0
     for name in ("first", "last"):
         assert not mended.missing(name).any()
         assert mended.column(name).mean() == pytest.approx(table.column(name).mean(), rel=0.02)
@@ -97,7 +97,7 @@ def test_a_value_of_the_class_mends_before_anything_is_blanked() -> None:
     )
     masked = table.with_columns({"kin": np.array([0, 0, 0]), "sex": np.array([0, 0, 0])})
     rule = read_rule("if kin = 'husband' then sex = 'm'")
-    assert count_violations(rule, table, masked).created == 3
+    assert judge_rule_violations(rule, table, masked).created == 3
     mended = repair(masked, table, [rule])
     assert mended.column("sex").tolist() == [table.attribute("sex").categories.index("m")] * 3
     assert mended.column("kin").tolist() == [0, 0, 0]
@@ -114,7 +114,7 @@ def test_a_hierarchy_mends_by_the_common_ancestor() -> None:
     table = table.with_columns({}, attributes={"kin": table.attribute("kin").but(hierarchy=tree)})
     masked = table.with_columns({"kin": np.array([leaves["husband"]] * 6 + [leaves["child"]]), "sex": np.zeros(7)})
     rule = read_rule("if kin = 'husband' then sex = 'm'")
-    assert count_violations(rule, table, masked).created == 6
+    assert judge_rule_violations(rule, table, masked).created == 6
     mended = repair(masked, table, [rule])
     assert mended.level("kin") == LOCAL
     assert [mended.labels("kin")[code] for code in mended.column("kin")] == ["spouse"] * 6 + ["child"]
@@ -135,7 +135,7 @@ def test_a_run_mends_counts_and_releases_without_a_violation(tmp_path: object) -
     }
     document = {
         "data": {"source": "x.csv"}, "columns": columns, "rule": rules,
-        "require": [{"model": "k-anonymity", "k": 4}], "search": [{"name": "partition", "k": 4, "rungs": 2}],
+        "require": [{"model": "k-anonymity", "k": 4}], "search": [{"name": "memetic", "k": 4, "k_values": 2}],
         "run": {"budget": "2 generations", "seed": 5},
     }  # fmt: skip
     plan = Plan.parse(document)
@@ -148,7 +148,7 @@ def test_a_run_mends_counts_and_releases_without_a_violation(tmp_path: object) -
                 continue
             for rule in RULES:
                 assert solution.figure(f"rule {rule.text}") == 0.0
-                assert count_violations(rule, table, run.decode(solution)).created == 0
+                assert judge_rule_violations(rule, table, run.decode(solution)).created == 0
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_single_amounts_only_where_they_are_means(amounts: list[int], k: int, nu
     table = Table.from_columns({"pay": [float(each) for each in amounts]}, {"pay": "quasi"})
     method = Microaggregation(k=k, numbers=numbers)
     labels = method.partitions(table, np.random.default_rng(0))[0]
-    published = method.aggregated(table, [labels]).column("pay")
+    published = method.aggregate(table, [labels]).column("pay")
     for group in range(labels.max() + 1):
         held = [each for each, of in zip(amounts, labels, strict=True) if of == group]
         value = published[labels == group][0]

@@ -18,7 +18,7 @@ from crypsis.measures.utility.analyses import (
     AnalystFile,
     draw_analyses,
 )
-from crypsis.measures.utility.interval_estimates import least_squares, logistic
+from crypsis.measures.utility.estimates import least_squares_estimates, logistic_estimates
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table
 from naive import analyses as naive
@@ -226,10 +226,10 @@ def test_terms_that_the_data_do_not_identify_have_no_estimate() -> None:
     x = rng.standard_normal((200, 1))
     y = x[:, 0] + rng.standard_normal(200)
     twice = np.concatenate([np.ones((200, 1)), x, x, rng.standard_normal((200, 1))], axis=1)
-    found = least_squares(twice, y)
+    found = least_squares_estimates(twice, y)
     assert np.isnan(found.value).tolist() == [False, True, True, False]
     sure = np.concatenate([np.ones((200, 1)), (y > 1)[:, None] * 1.0, x], axis=1)
-    certain = logistic(sure, ((y > 1) | (rng.random(200) < 0.3)) * 1.0)
+    certain = logistic_estimates(sure, ((y > 1) | (rng.random(200) < 0.3)) * 1.0)
     assert np.isnan(certain.value).tolist() == [False, True, False]
 
 

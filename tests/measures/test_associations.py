@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr
 from scipy.stats.contingency import association
 
-from crypsis.measures.utility.associations import association_changes, correlation_ratio, cramer, pearson
+from crypsis.measures.utility.associations import (
+    association_changes,
+    correlation_ratio,
+    measure_association_by_cramer,
+    pearson,
+)
 from crypsis.table.table import Table
 
 codes = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=8, max_size=60)
@@ -22,14 +27,16 @@ def test_cramer_equals_scipy_after_the_correction(pairs: list[tuple[int, int]]) 
     np.add.at(table, (a, b), 1)
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     if min(table.shape) < 2:
-        assert cramer(a, b) == 0.0
+        assert measure_association_by_cramer(a, b) == 0.0
         return
     n, (r, c) = len(a), table.shape
     plain = association(table, method="cramer", correction=False)
     phi = max(plain**2 * (min(r, c) - 1) - (r - 1) * (c - 1) / (n - 1), 0)
     least = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
     # The square is a difference: where nothing is left of it but rounding, its root is some 1e-8.
-    assert cramer(a, b) == pytest.approx(min(np.sqrt(phi / least), 1.0) if least > 0 else 0.0, abs=1e-6)
+    assert measure_association_by_cramer(a, b) == pytest.approx(
+        min(np.sqrt(phi / least), 1.0) if least > 0 else 0.0, abs=1e-6
+    )
 
 
 def test_pearson_and_ratio_by_hand() -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import crypsis
-from crypsis.measures.utility import RuleHarm, UseResult, general_utility, utility_card
+from crypsis.measures.utility import RuleHarm, UseResult, general_utility_of_card, utility_card
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.table import LOCAL, Table
-from crypsis.text import card_facts, opening_text
+from crypsis.text import opening_text, utility_card_facts
 from crypsis.text.cards import general_text, use_text
 
 
@@ -43,7 +43,7 @@ def test_what_is_harmed_most_opens_the_card_whatever_it_is() -> None:
 
 def test_the_public_part_holds_no_count_of_records_and_all_of_it_is_plain_data() -> None:
     original, masked = pair()
-    facts = card_facts(utility_card(original, masked, rules=[RuleHarm("rule age >= 18", 190, 200)]))
+    facts = utility_card_facts(utility_card(original, masked, rules=[RuleHarm("rule age >= 18", 190, 200)]))
     assert all("records" not in sentence for sentence in facts["public"])
     assert json.loads(json.dumps(facts)) == facts
     assert facts["rules"] == [
@@ -53,13 +53,13 @@ def test_the_public_part_holds_no_count_of_records_and_all_of_it_is_plain_data()
 
 def test_the_whole_file_is_compared_with_chance() -> None:
     original, masked = pair()
-    scores = general_utility(original, masked)
+    scores = general_utility_of_card(original, masked)
     assert [score.model for score in scores] == ["pairs", "cart"]
     assert scores == utility_card(original, masked).general
     assert general_text(scores[0]).startswith("a model tells released from original records: ")
-    same = general_utility(original, original)
+    same = general_utility_of_card(original, original)
     assert general_text(same[0]) == "a model cannot tell released from original records better than by chance"
-    assert general_utility(original, original.without(np.ones(200, dtype=bool))) == ()
+    assert general_utility_of_card(original, original.without(np.ones(200, dtype=bool))) == ()
 
 
 def test_a_use_says_what_its_analysis_gave() -> None:
@@ -85,7 +85,7 @@ def test_values_that_only_groups_stand_for_are_named() -> None:
     grouped = original.with_columns({"town": np.where(codes > 1, 5, codes).astype(np.int32)}, levels={"town": LOCAL})
     card = utility_card(original, grouped, general=())
     assert (card.columns[0].merged, card.columns[0].merged_records, card.columns[0].vanished) == (2, 6, 0)
-    assert card_facts(card)["columns"][0]["vanished"] == "2 of 4 grouped"
+    assert utility_card_facts(card)["columns"][0]["vanished"] == "2 of 4 grouped"
     assert "town: 2 of 4 values are released only within groups, held by 6 records (9.1 %)" in opening_text(card)
 
 
@@ -95,4 +95,4 @@ def test_an_emptied_end_of_a_number_is_named_whatever_else_was_harmed() -> None:
     masked = original.with_columns({"age": np.minimum(ages, 57.0), "x": ages[::-1] + 0.0})
     card = utility_card(original, masked, general=())
     assert opening_text(card)[-1] == "age: of 20 records above its 95 % point 0 are left"
-    assert "records" not in "".join(card_facts(card)["public"])
+    assert "records" not in "".join(utility_card_facts(card)["public"])

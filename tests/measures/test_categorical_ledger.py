@@ -13,7 +13,7 @@ from crypsis.measures.categorical_ledger import Seven, Stack
 from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
 from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
 from crypsis.measures.measure import measures
-from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
+from crypsis.measures.record_linkage import ProbabilisticLinkage
 
 DEFAULTS = Seven(
     ContingencyLoss(),
@@ -116,7 +116,7 @@ def test_only_what_was_chosen_is_read():
         expected = [full[place] if other == place else np.nan for other in range(7)]
         assert stack.read(0).tolist() == pytest.approx(expected, nan_ok=True)
         assert stack.read(0)[place] == full[place]
-    assert Seven(distance=DistanceLoss()).chosen.tolist() == [False, True, *[False] * 5]
+    assert Seven(distance=DistanceLoss()).chosen_flags.tolist() == [False, True, *[False] * 5]
 
 
 def test_the_smallest_window_is_the_widest_of_the_columns():
@@ -149,7 +149,7 @@ def test_two_of_a_kind_are_worth_what_the_settings_say(seven, fitness):
     pairing = DistanceLoss().against(base).context.pair(base)
     stack = Stack(pairing, seven, 1)
     stack.fill(0, pairing.codes)
-    assert stack.read(0)[seven.chosen].tolist() == [fitness]
+    assert stack.read(0)[seven.chosen_flags].tolist() == [fitness]
 
 
 def test_many_tuples_are_filled_by_margins(monkeypatch):
@@ -164,7 +164,7 @@ def test_many_tuples_are_filled_by_margins(monkeypatch):
         pairing = DistanceLoss().against(original).context.pair(file)
         plain, margins = (Stack(pairing, Seven(probabilistic=ProbabilisticLinkage()), 1) for _ in range(2))
         plain.fill(0, pairing.codes)
-        monkeypatch.setattr("crypsis.measures.categories.PAIRS_PER_KEY", 0)
+        monkeypatch.setattr("crypsis.measures.categorical_ledger.PAIRS_PER_KEY", 0)
         margins.fill(0, pairing.codes)
         monkeypatch.undo()
         for one, other in zip(plain.tallies, margins.tallies, strict=True):

@@ -12,8 +12,8 @@ from crypsis.errors import TableError
 from crypsis.kernels.ledger import mixture
 from crypsis.kernels.linkage import FAR
 from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
-from crypsis.measures.intervals import wilson
-from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
+from crypsis.measures.intervals import wilson_interval
+from crypsis.measures.record_linkage import ProbabilisticLinkage
 from crypsis.table.table import Table
 from naive import categorical as naive
 
@@ -259,7 +259,7 @@ def test_merged_labels_are_never_counted_by_margins(monkeypatch):
     for original in (table(ORIGINAL, *SHAPE), lone):
         bound = ProbabilisticLinkage().against(original)
         before = bound.read(recoded(original))
-        monkeypatch.setattr("crypsis.measures.categories.PAIRS_PER_KEY", 0)
+        monkeypatch.setattr("crypsis.measures.categorical_ledger.PAIRS_PER_KEY", 0)
         assert bound.read(recoded(original)) == before
         monkeypatch.undo()
 
@@ -269,7 +269,7 @@ def test_many_tuples_count_patterns_by_margins(monkeypatch):
     original, masked = (table(rng.integers(-1, 4, (60, 3)), [4, 4, 4], [True] * 3) for _ in range(2))
     bound = ProbabilisticLinkage().against(original)
     own, seen, counted = bound.measure.patterns(bound.context.pair(masked))
-    monkeypatch.setattr("crypsis.measures.categories.PAIRS_PER_KEY", 0)
+    monkeypatch.setattr("crypsis.measures.categorical_ledger.PAIRS_PER_KEY", 0)
     for one, other in zip((own, seen, counted), bound.measure.patterns(bound.context.pair(masked)), strict=True):
         assert np.array_equal(one, other)
 
@@ -320,7 +320,7 @@ def test_readings_explain_themselves():
             assert reading.interval is None
             assert "fully generalised" in reading.missing
         else:
-            assert reading.interval == pytest.approx(wilson(value / 25, 4))
+            assert reading.interval == pytest.approx(wilson_interval(value / 25, 4))
             assert reading.missing.endswith("a suppressed record links to nobody")
 
 
@@ -369,7 +369,7 @@ def test_the_parameters_of_probabilistic_linkage_are_told():
     assert (reading.measure, reading.unit, reading.better, reading.aim) == ("probabilistic-linkage", "%", "low", "risk")
     assert (reading.definition, reading.scope, reading.baseline) == (measure.definition, ("a", "b"), 2.5)
     assert reading.value == measure.against(original).read(masked)
-    assert reading.interval == pytest.approx(wilson(reading.value / 100 * 40, 40))
+    assert reading.interval == pytest.approx(wilson_interval(reading.value / 100 * 40, 40))
     assert reading.missing.endswith("links to nobody")
 
 

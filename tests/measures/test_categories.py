@@ -8,15 +8,14 @@ import pytest
 from categories import table
 from crypsis.errors import TableError
 from crypsis.kernels.linkage import FAR, patterns
+from crypsis.measures.categorical_ledger import logarithms_of_tallies, tally_ledger_patterns
 from crypsis.measures.categories import (
     CategoryContext,
     agreements,
-    count_logs,
+    columns_of_categories,
     distances,
     obstacle,
-    patterns_by_margins,
     ranks_apart,
-    readable,
     steps_apart,
     unequal,
 )
@@ -138,7 +137,7 @@ def test_small_tables_of_distances() -> None:
     assert unequal(2).tolist() == [[0, 1], [1, 0]]
     context = CategoryContext.of(ORIGINAL, ())
     assert steps_apart(context, 1, unequal(2), 7).tolist() == [[0, 1, 7], [1, 0, 7], [7, 7, 0]]
-    assert count_logs(4) == pytest.approx([0, 0, 2, 3 * np.log2(3), 8])
+    assert logarithms_of_tallies(4) == pytest.approx([0, 0, 2, 3 * np.log2(3), 8])
 
 
 def test_columns_that_can_be_read() -> None:
@@ -151,11 +150,11 @@ def test_columns_that_can_be_read() -> None:
         ),
         (np.array([1.0]), np.array([0], dtype=np.int32), np.array([1], dtype=np.int32)),
     )
-    assert readable(mixed, ()) == ["town"]
-    assert readable(mixed, ("ill",)) == ["ill"]
+    assert columns_of_categories(mixed, ()) == ["town"]
+    assert columns_of_categories(mixed, ("ill",)) == ["ill"]
     assert obstacle(mixed, ()) == ""
     recoded = mixed.with_columns({"town": np.array([0])}, levels={"town": 1})
-    assert readable(recoded, ()) == []
+    assert columns_of_categories(recoded, ()) == []
     assert obstacle(recoded, ("town",)) == (
         "column 'town' does not hold categories as collected; choose nominal or ordinal columns"
     )
@@ -192,6 +191,6 @@ def test_margins_count_the_same_patterns(p):
     at = np.arange(0, 16 * (p + 1), 16, dtype=np.int64)
     agree = np.tile(np.eye(4, dtype=np.int64).ravel(), p)
     direct = patterns(tuples, crowd, counts, agree, at, np.full(p, 4, dtype=np.int64))
-    assert np.array_equal(direct, patterns_by_margins(tuples, crowd, counts))
+    assert np.array_equal(direct, tally_ledger_patterns(tuples, crowd, counts))
     assert (direct.sum(axis=1) == counts.sum()).all()
-    assert direct.dtype == patterns_by_margins(tuples, crowd, counts).dtype == np.int32
+    assert direct.dtype == tally_ledger_patterns(tuples, crowd, counts).dtype == np.int32

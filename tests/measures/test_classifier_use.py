@@ -12,8 +12,8 @@ from sklearn.metrics import roc_auc_score
 from crypsis.errors import TableError
 from crypsis.masking import Generalisation
 from crypsis.measures import ClassifierUse
-from crypsis.measures.classifier_use import FOLDS, RIDGE, area_under_curve
-from crypsis.measures.utility.interval_estimates import fit_logistic
+from crypsis.measures.classifier_use import FOLDS, RIDGE, score_classifier_by_auc
+from crypsis.measures.utility.estimates import fit_logistic_estimates
 from crypsis.table.example import example
 from crypsis.table.table import Table
 
@@ -25,7 +25,7 @@ def test_the_area_is_the_share_of_pairs_in_order(rows: list[tuple[int, bool]]) -
         return
     wanted = sum((a > b) + (a == b) / 2 for a in yes for b in no) / (len(yes) * len(no))
     scores, positive = np.array([float(s) for s, _ in rows]), np.array([p for _, p in rows])
-    assert area_under_curve(scores, positive) == pytest.approx(wanted)
+    assert score_classifier_by_auc(scores, positive) == pytest.approx(wanted)
     assert roc_auc_score(positive, scores) == pytest.approx(wanted)
 
 
@@ -36,7 +36,7 @@ def test_the_classifier_is_that_of_another_library() -> None:
     label = (rng.random(300) < 1 / (1 + np.exp(-(design[:, 0] - 4)))).astype(np.float64)
     scaled = (design - design.mean(axis=0)) / design.std(axis=0)
     theirs = LogisticRegression(C=1 / RIDGE, tol=1e-10, max_iter=1000).fit(scaled, label)
-    ours = fit_logistic(design, label, RIDGE)
+    ours = fit_logistic_estimates(design, label, RIDGE)
     assert ours.coefficients[1:] == pytest.approx(theirs.coef_[0], abs=1e-5)
     assert ours.coefficients[0] == pytest.approx(theirs.intercept_[0], abs=1e-5)
     assert ours.scores(design) == pytest.approx(theirs.predict_proba(scaled)[:, 1], abs=1e-5)

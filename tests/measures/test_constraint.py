@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import crypsis
-from crypsis.measures.objective import LimitDemand, Objective, excess, infeasible_scores
+from crypsis.measures.objective import LimitDemand, Objective, excess_over_objective_limit, infeasible_objective_scores
 from crypsis.table.table import Table
 
 MEASURES = {"loss": crypsis.CellLoss(), "risk": crypsis.RecordLinkage()}
@@ -14,10 +14,17 @@ FIVE = Table.from_columns(
 
 
 def test_whoever_misses_less_comes_first() -> None:
-    assert infeasible_scores(0.1) < infeasible_scores(0.2)
-    assert min(infeasible_scores(1e-12)) > 100.0
-    assert excess(4.9, 5) == 0.0 < excess(5.1, 5) < excess(50, 5) < excess(np.inf, 5) == 1.0
-    assert excess(0.5, 0) == pytest.approx(1 / 3)
+    assert infeasible_objective_scores(0.1) < infeasible_objective_scores(0.2)
+    assert min(infeasible_objective_scores(1e-12)) > 100.0
+    assert (
+        excess_over_objective_limit(4.9, 5)
+        == 0.0
+        < excess_over_objective_limit(5.1, 5)
+        < excess_over_objective_limit(50, 5)
+        < excess_over_objective_limit(np.inf, 5)
+        == 1.0
+    )
+    assert excess_over_objective_limit(0.5, 0) == pytest.approx(1 / 3)
 
 
 def test_a_missed_model_comes_after_any_loss_and_risk() -> None:

@@ -7,10 +7,10 @@ import pytest
 
 from crypsis.masking import LocalRecoding, Microaggregation
 from crypsis.measures import assess
-from crypsis.measures.assess import NOT_IN_PLACE, in_place
+from crypsis.measures.assess import NOT_IN_PLACE, assessed_rows_correspond
 from crypsis.table.aligning import align
 from crypsis.table.example import example
-from crypsis.table.restoring import to_frame
+from crypsis.table.frames import to_frame
 from crypsis.table.table import Table
 
 
@@ -19,8 +19,8 @@ from crypsis.table.table import Table
 def test_rows_in_place_and_shuffled(method: Microaggregation | LocalRecoding, rows: int) -> None:
     original = example(rows)
     masked = method.mask(original, np.random.default_rng(0))
-    assert in_place(original, masked)
-    assert not in_place(original, masked.take(np.random.default_rng(1).permutation(rows)))
+    assert assessed_rows_correspond(original, masked)
+    assert not assessed_rows_correspond(original, masked.take(np.random.default_rng(1).permutation(rows)))
 
 
 @pytest.mark.parametrize(("rows", "k"), [(30, 5), (30, 12), (40, 20), (60, 25), (60, 30)])
@@ -33,8 +33,8 @@ def test_small_files_that_are_heavily_masked(rows: int, k: int) -> None:
         rng = np.random.default_rng(seed)
         original = whole.take(rng.choice(400, rows, replace=False))
         masked = Microaggregation(k=k).mask(original, rng)
-        right += in_place(original, masked)
-        shuffled += in_place(original, masked.take(rng.permutation(rows)))
+        right += assessed_rows_correspond(original, masked)
+        shuffled += assessed_rows_correspond(original, masked.take(rng.permutation(rows)))
     assert right >= 9
     assert shuffled <= 1
 
@@ -43,7 +43,7 @@ def test_one_group_of_all_records_has_no_order() -> None:
     original = example(60)
     original = original.drop([name for name in original.names if name not in original.quasi_identifiers])
     masked = Microaggregation(k=50).mask(original, np.random.default_rng(0))
-    assert in_place(original, masked.take(np.arange(60)[::-1])), "every order has the same figures"
+    assert assessed_rows_correspond(original, masked.take(np.arange(60)[::-1])), "every order has the same figures"
 
 
 def test_a_column_as_collected_shows_the_order_where_all_others_say_nothing() -> None:
@@ -53,15 +53,15 @@ def test_a_column_as_collected_shows_the_order_where_all_others_say_nothing() ->
         {"age": rng.integers(18, 80, 40).tolist(), "pay": rng.normal(0, 1, 40).tolist()}, roles
     )
     masked = original.with_columns({"age": np.full(40, 40.0)})
-    assert in_place(original, masked)
-    assert not in_place(original, masked.take(rng.permutation(40)))
+    assert assessed_rows_correspond(original, masked)
+    assert not assessed_rows_correspond(original, masked.take(rng.permutation(40)))
 
 
 def test_what_cannot_be_judged_is_taken_at_its_word() -> None:
     few = example(20)
-    assert in_place(few, few.take(np.arange(20)[::-1]))
+    assert assessed_rows_correspond(few, few.take(np.arange(20)[::-1]))
     constant = Table.from_columns({"town": ["a"] * 50}, roles={"town": "quasi"})
-    assert in_place(constant, constant)
+    assert assessed_rows_correspond(constant, constant)
 
 
 def test_a_key_puts_the_rows_in_order() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import crypsis
 from crypsis.measures.utility import Distributions, Usefulness, column_estimates, utility_card
-from crypsis.measures.utility.estimates import is_dominated
+from crypsis.measures.utility.estimates import is_dominated_estimate
 from crypsis.table.table import Table
 from crypsis.text import ruin_text
 
@@ -83,8 +83,8 @@ def test_extremes_and_figures_of_few_people_are_not_open() -> None:
     assert ends[1] is not None
     assert ends[0].before is None  # one record holds nearly all of it
     assert ends[1].before == pytest.approx(np.sort(original.column("plain"))[-20:].mean())
-    assert is_dominated(np.array([1.0] * 19))
-    assert not is_dominated(np.array([1.0] * 20))
+    assert is_dominated_estimate(np.array([1.0] * 19))
+    assert not is_dominated_estimate(np.array([1.0] * 20))
 
 
 def test_shares_of_values_and_those_that_vanished() -> None:

@@ -17,7 +17,7 @@ from crypsis.measures.generalisation_loss import (
     Precision,
 )
 from crypsis.measures.measure import measures
-from crypsis.searches.lattices import evaluate_lattice
+from crypsis.searches.pbg_ea import evaluate_lattice
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crypsis.kernels.partitions import GOMM, MANHATTAN, mdav
 from crypsis.measures.interval_disclosure import IntervalDisclosure
-from crypsis.measures.intervals import score_interval
+from crypsis.measures.intervals import score_confidence_interval
 from crypsis.table.table import Table
 from naive import measures as naive
 from reference import numeric
@@ -115,7 +115,7 @@ def test_a_reading_tells_what_it_counted() -> None:
     masked = table(shown).without(np.arange(10) == 9)
     reading = IntervalDisclosure(width=10, steps=1).against(table(values)).explain(masked)
     assert reading.value == pytest.approx(80)
-    assert reading.interval == pytest.approx(score_interval(np.repeat([1.0, 0.0], [8, 2])))
+    assert reading.interval == pytest.approx(score_confidence_interval(np.repeat([1.0, 0.0], [8, 2])))
     assert reading.counts == {"cells": 10, "suppressed": 1}
     assert (reading.better, reading.warning) == ("low", "")
     by_value = IntervalDisclosure(variant="value", count="records").against(table(values)).explain(masked)

@@ -12,8 +12,8 @@ from crypsis.measures.one_to_one_linkage import (
     _candidates,
     _ranks,
     _rivals,
-    fit_logit,
-    learned_linkage,
+    fit_linkage_logit,
+    learn_one_to_one,
 )
 from crypsis.table.table import Table
 
@@ -27,7 +27,7 @@ def shifted(rows: int, seed: int = 3) -> tuple[Table, Table]:
 
 
 def attack(people: Table, masked: Table) -> LearnedAttack | None:
-    return learned_linkage(PublishedClasses.of(people, masked, people.quasi_identifiers))
+    return learn_one_to_one(PublishedClasses.of(people, masked, people.quasi_identifiers))
 
 
 def test_it_learns_a_masking_that_moves_everybody_alike() -> None:
@@ -87,7 +87,7 @@ def test_the_logit_is_the_one_of_greatest_likelihood() -> None:
             total += float(own[mine][0] @ beta) - float(np.log(np.exp(own[exists] @ beta).sum()))
         return total
 
-    found = fit_logit(terms, there, right)
+    found = fit_linkage_logit(terms, there, right)
     for move in (np.array([0.1, 0.0]), np.array([0.0, 0.1])):
         assert likelihood(found) > max(likelihood(found + move), likelihood(found - move))
 

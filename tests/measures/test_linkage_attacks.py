@@ -12,9 +12,9 @@ from crypsis.measures.linkage_attacks import (
     DISTANCES,
     LinkageAttack,
     attack_credits,
-    column_sets,
-    held_out_attacks,
-    searched_attacks,
+    column_sets_for_linkage,
+    held_out_linkage_attacks,
+    searched_linkage_attacks,
 )
 from crypsis.table.table import Table
 from naive.exchanges import credits
@@ -74,13 +74,13 @@ def test_a_suppressed_record_is_neither_found_nor_in_the_way() -> None:
 def test_no_set_is_searched_and_held_out() -> None:
     for p in range(1, 12):
         names = [f"c{j}" for j in range(p)]
-        searched, held = (set(column_sets(names, half, 10_000)) for half in ("searched", "held-out"))
+        searched, held = (set(column_sets_for_linkage(names, half, 10_000)) for half in ("searched", "held-out"))
         assert not searched & held
         assert {len(each) for each in searched | held} <= ({3, 4} if p > 4 else set(range(max(1, p - 2), p)))
         assert abs(len(searched) - len(held)) <= 1
-        few = column_sets(names[::-1], "searched", 3)
+        few = column_sets_for_linkage(names[::-1], "searched", 3)
         assert set(few) <= searched
-    guided, judging = searched_attacks(names, 24), held_out_attacks(names, 24)
+    guided, judging = searched_linkage_attacks(names, 24), held_out_linkage_attacks(names, 24)
     assert not {(set_.columns, set_.distance, set_.weights) for set_ in guided} & {
         (set_.columns, set_.distance, set_.weights) for set_ in judging
     }

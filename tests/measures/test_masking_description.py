@@ -10,7 +10,7 @@ import pytest
 import crypsis
 from crypsis.measures.information_loss import information_losses
 from crypsis.measures.masking_description import ClassCount, Treatment, describe_masking
-from crypsis.privacy.model import class_sizes
+from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
 
@@ -102,4 +102,4 @@ def test_against_counts_one_by_one(seed: int) -> None:
     worst = sorted(range(90), key=lambda row: (-loss[row], row))[:9]
     assert found.hardest is not None
     assert found.hardest.loss_share == pytest.approx(100 * loss[worst].sum() / loss.sum())
-    assert found.hardest.unique == int((class_sizes(original, names)[worst] == 1).sum())
+    assert found.hardest.unique == int((equivalence_class_sizes(original, names)[worst] == 1).sum())

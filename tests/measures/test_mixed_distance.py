@@ -125,7 +125,7 @@ def test_the_nearest_record_is_the_nearest_of_all(seed: int, n: int, p: int) -> 
     encounter = LinkagePair.between(masked, known, masked.without(~kept), names, "none")
     distance = np.sqrt(((x[:, None] - y[None][:, kept]) ** 2).sum(axis=2))
     assert encounter.nearest() == pytest.approx(distance.min(axis=1))
-    ties, lowest = encounter.ties(encounter.nearest())
+    ties, lowest = encounter.count_ties(encounter.nearest())
     equal = np.isclose(distance, distance.min(axis=1)[:, None])
     assert ties.tolist() == equal.sum(axis=1).tolist()
     assert lowest.tolist() == [int(np.flatnonzero(kept)[np.argmax(row)]) for row in equal]

@@ -52,7 +52,7 @@ def test_a_false_value_at_level_0_counts_and_a_suppressed_record_does_not() -> N
 
 def test_lattice_nodes_have_one_level_and_groups_do_not() -> None:
     people = crypsis.example(120)
-    for search, even in ((crypsis.LatticeSearch(), True), (crypsis.PartitionSearch(k=5), False)):
+    for search, even in ((crypsis.PbgEaSearch(), True), (crypsis.MemeticSearch(k=5), False)):
         with crypsis.evolve(people, search, [], budget="2 generations", seed=1) as run:
             masked = run.decode(next(s for s in run.front.everything if not s.baseline and s.figure("loss")))
         assert (crypsis.MixedLevels().against(people).read(masked) == 0) is even

@@ -13,7 +13,7 @@ from crypsis.measures.numeric_loss import (
     GammaLoss,
     MomentLoss,
     Moments,
-    discrepancy,
+    numeric_loss_discrepancy,
 )
 from crypsis.table.table import Table
 from naive import measures as naive
@@ -117,7 +117,7 @@ def test_statistics_of_zero_take_no_part_in_a_mean_variation() -> None:
     assert MomentLoss(statistic="means").against(original).read(masked) == pytest.approx(50)
     nothing = table(np.array([[-1.0], [1]])), table(np.array([[0.0], [2]]))
     assert MomentLoss(statistic="means").against(nothing[0]).read(nothing[1]) == 0
-    assert discrepancy("absolute", np.empty(0), np.empty(0)) == 0
+    assert numeric_loss_discrepancy("absolute", np.empty(0), np.empty(0)) == 0
 
 
 def test_two_columns_held_together_by_one_record_do_not_covary() -> None:

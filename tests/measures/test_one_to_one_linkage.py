@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.kernels.linkage import list_classes
+from crypsis.kernels.linkage import link_nearest_classes
 from crypsis.measures.one_to_one_linkage import PublishedClasses, attack_one_to_one
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
@@ -94,7 +94,7 @@ def test_costs_are_those_of_the_definition(method: crypsis.MaskingMethod, seed: 
     first = [int(np.flatnonzero(published.own == g)[0]) for g in range(len(published.sizes))]
     if not first:
         return
-    costs, classes = list_classes(published.known, published.shown, len(first))
+    costs, classes = link_nearest_classes(published.known, published.shown, len(first))
     parts = [naive.costs_of(table, masked, name, first) for name in names]
     for place, (found, listed) in enumerate(zip(costs, classes, strict=True)):
         full = np.sum([np.array(part[place]) for part in parts], axis=0)

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crypsis.measures.numeric_loss import PARTS, ProbabilisticLoss, density, pair_variances, probability
+from crypsis.measures.numeric_loss import (
+    PARTS,
+    ProbabilisticLoss,
+    numeric_density,
+    numeric_pair_variances,
+    probabilistic_numeric_loss,
+)
 from crypsis.table.table import Table
 from naive import measures as naive
 
@@ -90,26 +96,26 @@ def test_missing_cells_take_no_part() -> None:
 
 
 def test_a_lone_record_has_no_sampling_variance() -> None:
-    assert pair_variances(np.array([3.0]), np.array([4.0])) == (0.0, 0.0)
+    assert numeric_pair_variances(np.array([3.0]), np.array([4.0])) == (0.0, 0.0)
     a, b = np.array([0.0, 0, 1, 3]), np.array([2.0, 2, 2, 2])
-    assert pair_variances(a, b) == (0.0, 0.0)
-    assert pair_variances(b, a) == (0.0, 0.0)
+    assert numeric_pair_variances(a, b) == (0.0, 0.0)
+    assert numeric_pair_variances(b, a) == (0.0, 0.0)
     # Two records: (0, 0) and (2, 6) have covariance 3 and every product of deviations 3, so it cannot vary.
-    assert pair_variances(np.array([0.0, 2]), np.array([0.0, 6])) == (0.0, pytest.approx(0))
+    assert numeric_pair_variances(np.array([0.0, 2]), np.array([0.0, 6])) == (0.0, pytest.approx(0))
     # 0, 0, 3 and 0, 3, 3: products of deviations 2, -1, 2, mean 1, mean square 3: (3 - 1) / 3.
-    assert pair_variances(np.array([0.0, 0, 3]), np.array([0.0, 3, 3]))[0] == pytest.approx(2 / 3)
+    assert numeric_pair_variances(np.array([0.0, 0, 3]), np.array([0.0, 3, 3]))[0] == pytest.approx(2 / 3)
 
 
 def test_what_cannot_vary_loses_all_as_soon_as_it_moves() -> None:
     """A constant column cannot vary; rounding is no move, and is measured by the size of the value."""
-    assert density(np.full(5, 2.0), np.array([2.0, 3.0])).tolist() == [np.inf, np.inf]
+    assert numeric_density(np.full(5, 2.0), np.array([2.0, 3.0])).tolist() == [np.inf, np.inf]
     constant = table(np.full((50, 1), 0.1))
     for statistic in ("means", "quantiles"):
         bound = ProbabilisticLoss(statistic=statistic).against(constant)
         assert bound.read(constant) == 0
         assert bound.read(table(np.full((50, 1), 0.1 + 1e-6))) == 100
     before, after = np.array([1e6, 1e-6, 0.0]), np.array([1e6 + 1e-8, 1.1e-6, 0.0])
-    assert probability(before, after, np.zeros(3)).tolist() == [0, 100, 0]
+    assert probabilistic_numeric_loss(before, after, np.zeros(3)).tolist() == [0, 100, 0]
 
 
 def test_what_it_is_a_reading_of() -> None:
@@ -124,15 +130,15 @@ def test_what_it_is_a_reading_of() -> None:
 
 def test_variance_of_a_correlation_of_zero_is_finite() -> None:
     a, b = np.array([1.0, -1, 0, 0]), np.array([0.0, 0, 1, -1])
-    assert pair_variances(a, b) == (0.0, 0.0)
+    assert numeric_pair_variances(a, b) == (0.0, 0.0)
     a, b = np.array([1.0, -1, 1, -1]), np.array([1.0, 1, -1, -1])
-    assert pair_variances(a, b)[1] == pytest.approx(1 / 4)
+    assert numeric_pair_variances(a, b)[1] == pytest.approx(1 / 4)
 
 
 def test_quantiles_of_a_normal_sample_have_the_normal_density() -> None:
     sample = np.random.default_rng(0).standard_normal(40_000)
     at = np.array([-1.0, 0.0, 1.0])
-    assert density(sample, at) == pytest.approx(np.exp(-(at**2) / 2) / np.sqrt(2 * np.pi), rel=0.05)
+    assert numeric_density(sample, at) == pytest.approx(np.exp(-(at**2) / 2) / np.sqrt(2 * np.pi), rel=0.05)
 
 
 def test_nothing_lost_by_the_original_and_much_by_a_constant() -> None:

@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from crypsis.masking import Microaggregation
 from crypsis.measures.utility import Propensity, propensity_score
-from crypsis.measures.utility.interval_estimates import fit_labellings, logistic_scores
-from crypsis.measures.utility.propensity import LEVELS, TERMS, pair_terms, paired_design, pmse
+from crypsis.measures.utility.estimates import fit_labelled_estimates
+from crypsis.measures.utility.propensity import (
+    LEVELS,
+    TERMS,
+    logistic_propensity_scores,
+    pair_terms,
+    paired_design,
+    pmse,
+)
 from crypsis.table.example import example
 from crypsis.table.table import Table
 from reference import numeric
@@ -115,13 +122,13 @@ def test_fits_that_share_a_hessian_are_those_of_newton(seed: int) -> None:
     rng = np.random.default_rng(seed)
     design = np.concatenate([rng.standard_normal((300, 8)), rng.random((300, 4)) < 0.03], axis=1)
     labels = (rng.random((300, 5)) < 0.5).astype(np.float64)
-    shared = ((fit_labellings(design, labels) - 0.5) ** 2).mean(axis=0)
-    alone = [((logistic_scores(design, label) - 0.5) ** 2).mean() for label in labels.T]
+    shared = ((fit_labelled_estimates(design, labels) - 0.5) ** 2).mean(axis=0)
+    alone = [((logistic_propensity_scores(design, label) - 0.5) ** 2).mean() for label in labels.T]
     assert shared == pytest.approx(alone, rel=1e-2)
 
 
 def test_separated_files_have_finite_scores() -> None:
-    scores = logistic_scores(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0.0, 0.0, 1.0, 1.0]))
+    scores = logistic_propensity_scores(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0.0, 0.0, 1.0, 1.0]))
     assert np.isfinite(scores).all()
     assert scores[0] < 0.01
     assert scores[-1] > 0.99

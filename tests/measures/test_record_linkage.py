@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from crypsis.errors import TableError
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, GOMM, MANHATTAN, mdav
 from crypsis.masking import Microaggregation
-from crypsis.measures.intervals import score_interval
+from crypsis.measures.intervals import score_confidence_interval
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
@@ -46,7 +46,7 @@ def test_a_reading_holds_interval_baseline_and_counts() -> None:
     assert reading.interval is not None
     assert reading.interval[0] < 62.5 < reading.interval[1]
     assert reading.counts == {"records": 4, "published": 4, "expected hits": 2.5, "certain hits": 1}
-    assert reading.interval == pytest.approx(score_interval(np.array([1.0, 0.5, 0.5, 0.5])))
+    assert reading.interval == pytest.approx(score_confidence_interval(np.array([1.0, 0.5, 0.5, 0.5])))
     assert (reading.interval[0] > 25, reading.warning) == (True, "")
     alike = RecordLinkage().against(original).explain(table(np.full((4, 1), 3.0)))
     assert alike.warning.startswith("the rate (25 %) is not distinguishable from the baseline (25 %)")
@@ -331,7 +331,7 @@ def test_the_interval_knows_that_ties_bound_what_a_record_earns() -> None:
     earned = bound.credits(masked)
     assert earned.max() <= 0.1
     low, high = bound.explain(masked).interval
-    wide = score_interval(earned, population=400)
+    wide = score_confidence_interval(earned, population=400)
     assert wide[0] < low <= 100 * earned.mean() <= high < wide[1]
     assert RecordLinkage(ties="first").against(table).largest_credit(masked) == 1.0
 

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from crypsis.errors import TableError
-from crypsis.measures.estimate_use import Fit, RegressionUse, Regressor, fit, overlap
+from crypsis.measures.estimate_use import (
+    Fit,
+    RegressionUse,
+    Regressor,
+    fit_regression_for_use,
+    overlap_of_used_estimates,
+)
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
@@ -27,7 +33,7 @@ def fitted(*intervals: tuple[float, float]) -> Fit:
 
 def test_a_line_by_hand() -> None:
     """0, 1, 2 → 0, 1, 5: slope 2.5, residuals ½, -1, ½, variance 1.5 on one degree of freedom, Sxx 2."""
-    found = fit(np.array([[0.0], [1], [2]]), np.array([0.0, 1, 5]))
+    found = fit_regression_for_use(np.array([[0.0], [1], [2]]), np.array([0.0, 1, 5]))
     assert found.estimate == pytest.approx([2.5])
     assert found.half_width == pytest.approx([12.706204736 * (1.5 / 2) ** 0.5])
     assert found.records == 3
@@ -45,7 +51,7 @@ def test_a_fit_is_the_textbook(seed: int, p: int, n: int) -> None:
     b = inverse @ x.T @ y
     variance = ((y - x @ b) ** 2).sum() / (n - 2 - p - 1)
     half = stats.t.ppf(0.975, n - 2 - p - 1) * np.sqrt(variance * np.diag(inverse))
-    found = fit(holes, target)
+    found = fit_regression_for_use(holes, target)
     assert found.estimate == pytest.approx(b[1:], rel=1e-5)
     assert found.half_width == pytest.approx(half[1:], rel=1e-5)
     assert found.records == n - 2
@@ -55,14 +61,17 @@ def test_what_the_data_are_silent_about() -> None:
     """A constant regressor and two equal ones have no slopes of their own; the third keeps its own."""
     rng = np.random.default_rng(1)
     x, z, y = rng.standard_normal(12), rng.standard_normal(12), rng.standard_normal(12)
-    found = fit(np.column_stack([np.full(12, 3.0), x, x, z]), y)
+    found = fit_regression_for_use(np.column_stack([np.full(12, 3.0), x, x, z]), y)
     assert np.isnan(found.estimate).tolist() == [True, True, True, False]
     assert np.isnan(found.half_width).tolist() == [True, True, True, False]
-    assert found.estimate[3] == pytest.approx(fit(np.column_stack([x, z]), y).estimate[1])
-    assert found.half_width[3] == pytest.approx(fit(np.column_stack([x, z]), y).half_width[1])
-    for few in (fit(np.empty((0, 2)), np.empty(0)), fit(np.full((3, 2), NAN), np.zeros(3))):
+    assert found.estimate[3] == pytest.approx(fit_regression_for_use(np.column_stack([x, z]), y).estimate[1])
+    assert found.half_width[3] == pytest.approx(fit_regression_for_use(np.column_stack([x, z]), y).half_width[1])
+    for few in (
+        fit_regression_for_use(np.empty((0, 2)), np.empty(0)),
+        fit_regression_for_use(np.full((3, 2), NAN), np.zeros(3)),
+    ):
         assert (np.isnan(few.estimate).all(), np.isnan(few.half_width).all(), few.records) == (True, True, 0)
-    exact = fit(np.array([[0.0], [1]]), np.array([0.0, 1]))
+    exact = fit_regression_for_use(np.array([[0.0], [1]]), np.array([0.0, 1]))
     assert (np.isnan(exact.estimate).all(), np.isnan(exact.half_width).all(), exact.records) == (True, True, 2)
 
 
@@ -70,7 +79,7 @@ def test_a_target_that_does_not_vary_has_a_slope_of_zero_and_no_error() -> None:
     """What is left of 4, 4, 4, … is rounding: no interval, and nothing lost where some of the records go."""
     x = np.random.default_rng(3).standard_normal(9)
     for level in (4.0, 1 / 3, 1e6 / 7, 0.0):
-        found = fit(x[:, None], np.full(9, level))
+        found = fit_regression_for_use(x[:, None], np.full(9, level))
         assert found.half_width.tolist() == [0]
         assert found.estimate == pytest.approx([0], abs=1e-9)
         table = Table.from_columns({"x": x, "y": np.full(9, level)})
@@ -82,30 +91,32 @@ def test_a_target_that_does_not_vary_has_a_slope_of_zero_and_no_error() -> None:
 def test_a_perfect_fit_has_intervals_of_no_length_on_any_scale() -> None:
     x = np.array([[0.1], [0.7], [1.3], [2.9], [4.2]])
     for scale in (1e-15, 1e-6, 1.0, 1e6):
-        found = fit(x, scale * (3 + x[:, 0] / 7))
+        found = fit_regression_for_use(x, scale * (3 + x[:, 0] / 7))
         assert found.half_width.tolist() == [0]
         assert found.estimate == pytest.approx([scale / 7])
 
 
 def test_overlaps_by_hand() -> None:
     """[0, 2] and [1, 5] share 1: half of the first, a quarter of the second."""
-    assert overlap(fitted((1, 1)), fitted((3, 2))) == pytest.approx([(1 / 2 + 1 / 4) / 2])
-    assert overlap(fitted((3, 2)), fitted((1, 1))) == pytest.approx([(1 / 2 + 1 / 4) / 2])
+    assert overlap_of_used_estimates(fitted((1, 1)), fitted((3, 2))) == pytest.approx([(1 / 2 + 1 / 4) / 2])
+    assert overlap_of_used_estimates(fitted((3, 2)), fitted((1, 1))) == pytest.approx([(1 / 2 + 1 / 4) / 2])
     # One inside the other: all of the shorter, half of the longer.
-    assert overlap(fitted((0, 2)), fitted((0.5, 1))) == pytest.approx([3 / 4])
+    assert overlap_of_used_estimates(fitted((0, 2)), fitted((0.5, 1))) == pytest.approx([3 / 4])
     # Touching, equal, not estimable; a gap of half their length, and one longer than both.
-    got = overlap(fitted((0, 1), (0, 1), (0, 1)), fitted((2, 1), (0, 1), (NAN, NAN)))
+    got = overlap_of_used_estimates(fitted((0, 1), (0, 1), (0, 1)), fitted((2, 1), (0, 1), (NAN, NAN)))
     assert got.tolist() == [0, 1, -1]
-    assert overlap(fitted((0, 1), (0, 1)), fitted((3, 1), (50, 1))).tolist() == [-1 / 2, -1]
+    assert overlap_of_used_estimates(fitted((0, 1), (0, 1)), fitted((3, 1), (50, 1))).tolist() == [-1 / 2, -1]
     # [0, 2] and [3, 7]: the gap of 1 is half of the first and a quarter of the second.
-    assert overlap(fitted((1, 1)), fitted((5, 2))) == pytest.approx([-(1 / 2 + 1 / 4) / 2])
+    assert overlap_of_used_estimates(fitted((1, 1)), fitted((5, 2))) == pytest.approx([-(1 / 2 + 1 / 4) / 2])
     # Intervals of no length overlap only if equal: with each other, and not with one of some length.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        got = overlap(fitted((2, 0), (2, 0), (2, 0), (2, 1)), fitted((2, 0), (3, 0), (2, 1), (2, 0)))
+        got = overlap_of_used_estimates(fitted((2, 0), (2, 0), (2, 0), (2, 1)), fitted((2, 0), (3, 0), (2, 1), (2, 0)))
     assert got.tolist() == [1, -1, -1, -1]
-    assert overlap(fitted((1e6, 0)), fitted((1e6 + 1e-5, 0))).tolist() == [1], "rounding grows with the slope"
-    assert overlap(fitted((1e6, 0)), fitted((1e6 + 1, 0))).tolist() == [-1]
+    assert overlap_of_used_estimates(fitted((1e6, 0)), fitted((1e6 + 1e-5, 0))).tolist() == [1], (
+        "rounding grows with the slope"
+    )
+    assert overlap_of_used_estimates(fitted((1e6, 0)), fitted((1e6 + 1, 0))).tolist() == [-1]
 
 
 REGION = Hierarchy.from_rows([["a", "west", "*"], ["b", "west", "*"], ["c", "east", "*"], ["d", "east", "*"]])
@@ -168,7 +179,7 @@ def test_a_constant_added_to_the_target_leaves_slopes_and_intervals() -> None:
     """Residuals of ±1 are an error, however far from zero the target lies."""
     x = np.arange(8.0)[:, None]
     y = 2 * x[:, 0] + np.array([1.0, -1, -1, 1, 1, -1, -1, 1])
-    near, far = fit(x, y), fit(x, y + 1e9)
+    near, far = fit_regression_for_use(x, y), fit_regression_for_use(x, y + 1e9)
     assert near.half_width[0] > 0.1
     assert far.estimate == pytest.approx(near.estimate, rel=1e-4)
     assert far.half_width == pytest.approx(near.half_width, rel=1e-4)
@@ -176,6 +187,6 @@ def test_a_constant_added_to_the_target_leaves_slopes_and_intervals() -> None:
 
 def test_fewer_records_than_slopes_say_nothing_of_any() -> None:
     """Three equal records and four regressors: the constant is all there is to estimate."""
-    found = fit(np.ones((3, 4)), np.array([1.0, 2.0, 4.0]))
+    found = fit_regression_for_use(np.ones((3, 4)), np.array([1.0, 2.0, 4.0]))
     assert found.records == 3
     assert np.isnan(found.estimate).tolist() == np.isnan(found.half_width).tolist() == [True] * 4

@@ -49,41 +49,41 @@ def drop(rows: list[int], row: int) -> None:
 
 
 class Annealer:
-    """The walk of the kernel, move for move."""
+    """The annealing of the kernel, move for move."""
 
-    def __init__(self, points: Any, neighbours: Any, warmth: Any, labels: Any, k: int, state: int) -> None:
+    def __init__(self, points: Any, neighbours: Any, temperature_unit: Any, labels: Any, k: int, state: int) -> None:
         self.points, self.k = np.asarray(points), k
         self.neighbours = [[int(row) for row in line] for line in neighbours]
-        self.warmth = [float(value) for value in warmth]
+        self.temperature_unit = [float(value) for value in temperature_unit]
         self.groups = lists(labels)
-        self.chance = Bits(state)
+        self.random_state = Bits(state)
 
     def below(self, bits: int, limit: int) -> int:
         return bits * limit >> 32
 
-    def bears(self, rise: float, heat: float) -> bool:
-        if rise < 1e-9 * heat:
+    def bears(self, rise: float, temperature: float) -> bool:
+        if rise < 1e-9 * temperature:
             return True
-        if rise >= 14 * heat:
+        if rise >= 14 * temperature:
             return False
-        return rise < -heat * math.log(((self.chance.draw() >> 11) + 0.5) * 2.0**-53)
+        return rise < -temperature * math.log(((self.random_state.draw() >> 11) + 0.5) * 2.0**-53)
 
-    def accepts(self, before: float, changed: Lists, heat: float) -> bool:
-        return self.bears(total_sse(self.points, changed) - before, heat)
+    def accepts(self, before: float, changed: Lists, temperature: float) -> bool:
+        return self.bears(total_sse(self.points, changed) - before, temperature)
 
-    def move(self, row: int, place: int, trail: list[tuple[int, int]]) -> None:
+    def move(self, row: int, place: int, undo: list[tuple[int, int]]) -> None:
         a = where(self.groups, row)
         drop(self.groups[a], row)
         self.groups[place].append(row)
-        trail.append((row, a))
+        undo.append((row, a))
 
-    def rewind(self, trail: list[tuple[int, int]]) -> None:
+    def rewind(self, undo: list[tuple[int, int]]) -> None:
         """Undone moves leave the records, not their order in the lists, as they were."""
-        while trail:
-            row, place = trail.pop()
+        while undo:
+            row, place = undo.pop()
             self.move(row, place, [])
 
-    def scatter(self, place: int, trail: list[tuple[int, int]], limit: float) -> bool:
+    def scatter(self, place: int, undo: list[tuple[int, int]], limit: float) -> bool:
         """Members leave in order of their list, each to the group whose SSE it raises least, while worth it."""
         rise = -group_sse(self.points, self.groups[place])
         for row in list(self.groups[place]):
@@ -95,51 +95,51 @@ class Annealer:
                     options.append((cost, rank, b))
             rise += min(options)[0] if options else math.inf
             if rise >= limit:
-                self.rewind(trail)
+                self.rewind(undo)
                 return False
-            self.move(row, min(options)[2], trail)
+            self.move(row, min(options)[2], undo)
         return True
 
-    def gather(self, seed: int, place: int, trail: list[tuple[int, int]]) -> bool:
+    def gather(self, seed: int, place: int, undo: list[tuple[int, int]]) -> bool:
         """The seed and then its neighbours, nearest first, from groups that keep k without them."""
         own: list[tuple[int, int]] = []
         for row in [seed, *self.neighbours[seed]]:
             if len(self.groups[where(self.groups, row)]) > self.k:
                 self.move(row, place, own)
                 if len(own) == self.k:
-                    trail.extend(own)
+                    undo.extend(own)
                     return True
             elif row == seed:
                 return False
         self.rewind(own)
         return False
 
-    def upheaval(self, seed: int, kind: int, heat: float) -> None:
+    def regroup(self, seed: int, kind: int, temperature: float) -> None:
         before = total_sse(self.points, self.groups)
-        trail: list[tuple[int, int]] = []
+        undo: list[tuple[int, int]] = []
         place = where(self.groups, seed)
         if kind == 1:
             self.groups.append([])
             place = len(self.groups) - 1
-        fine = (kind == 1 or self.scatter(place, trail, math.inf if kind else 14 * heat)) and (
-            kind == 0 or self.gather(seed, place, trail)
+        fine = (kind == 1 or self.scatter(place, undo, math.inf if kind else 14 * temperature)) and (
+            kind == 0 or self.gather(seed, place, undo)
         )
-        if fine and self.accepts(before, self.groups, heat):
+        if fine and self.accepts(before, self.groups, temperature):
             if kind == 0:
                 self.groups[place] = self.groups[-1]
                 self.groups.pop()
             return
-        self.rewind(trail)
+        self.rewind(undo)
         if kind == 1:
             self.groups.pop()
 
-    def step(self, heat: float, upheaval: float) -> None:
-        bits = self.chance.draw()
+    def step(self, temperature: float, regroup_rate: float) -> None:
+        bits = self.random_state.draw()
         i = self.below(bits >> 32, len(self.points))
-        if bits % 2**32 < int(upheaval * 2**32):
-            self.upheaval(i, self.below(self.chance.draw() >> 32, 3), heat * self.warmth[i])
+        if bits % 2**32 < int(regroup_rate * 2**32):
+            self.regroup(i, self.below(self.random_state.draw() >> 32, 3), temperature * self.temperature_unit[i])
             return
-        bits = self.chance.draw()
+        bits = self.random_state.draw()
         j = self.neighbours[i][self.below(bits % 2**32, 1 + self.below(bits >> 32, len(self.neighbours[i])))]
         a, b = where(self.groups, i), where(self.groups, j)
         if a == b:
@@ -148,24 +148,28 @@ class Annealer:
             moved = [list(rows) for rows in self.groups]
             drop(moved[a], i)
             moved[b].append(i)
-            if self.accepts(total_sse(self.points, self.groups), moved, heat * self.warmth[i]):
+            if self.accepts(total_sse(self.points, self.groups), moved, temperature * self.temperature_unit[i]):
                 self.groups = moved
                 return
-        j = self.groups[b][self.below(self.chance.draw() >> 32, len(self.groups[b]))]
+        j = self.groups[b][self.below(self.random_state.draw() >> 32, len(self.groups[b]))]
         traded = [list(rows) for rows in self.groups]
         drop(traded[a], i)
         drop(traded[b], j)
         traded[b].append(i)
         traded[a].append(j)
-        if self.accepts(total_sse(self.points, self.groups), traded, heat * 0.5 * (self.warmth[i] + self.warmth[j])):
+        if self.accepts(
+            total_sse(self.points, self.groups),
+            traded,
+            temperature * 0.5 * (self.temperature_unit[i] + self.temperature_unit[j]),
+        ):
             self.groups = traded
 
-    def walk(self, steps: int, hot: float, cold: float, upheaval: float) -> Any:
-        heat = hot
+    def anneal(self, steps: int, hot: float, cold: float, regroup_rate: float) -> Any:
+        temperature = hot
         for step in range(steps):
             if step % 256 == 255:
-                heat *= (cold / hot) ** (256 / max(steps, 256))
-            self.step(heat, upheaval)
+                temperature *= (cold / hot) ** (256 / max(steps, 256))
+            self.step(temperature, regroup_rate)
         labels = np.empty(len(self.points), np.int32)
         for label, rows in enumerate(self.groups):
             labels[rows] = label

@@ -39,17 +39,17 @@ def sum_of_squares(points: NDArray[np.float64], labels: list[int]) -> float:
     return total
 
 
-def first_chromosome(n: int, k: int, chance: SplitMix) -> list[int]:
+def first_chromosome(n: int, k: int, random_state: SplitMix) -> list[int]:
     """Algorithm I and the random moves that follow it."""
     letters = n // k
     genes: list[int] = []
     while len(genes) < n:
-        letter = chance.below(letters)
+        letter = random_state.below(letters)
         if genes.count(letter) < 2 * k - 1:
             genes.append(letter)
     for letter in range(letters):
         while genes.count(letter) < k:
-            record = chance.below(n)
+            record = random_state.below(n)
             if genes.count(genes[record]) > k:
                 genes[record] = letter
     return genes
@@ -61,8 +61,8 @@ def evaluate(points: NDArray[np.float64], k: int, genes: list[int]) -> float:
     return sum_of_squares(points, genes)
 
 
-def roulette(fitness: list[float], chance: SplitMix) -> int:
-    ball = chance.uniform() * sum(fitness)
+def roulette(fitness: list[float], random_state: SplitMix) -> int:
+    ball = random_state.uniform() * sum(fitness)
     running = 0.0
     for place, share in enumerate(fitness):
         running += share
@@ -71,10 +71,10 @@ def roulette(fitness: list[float], chance: SplitMix) -> int:
     return len(fitness) - 1
 
 
-def mutated(genes: list[int], letters: int, rate: float, chance: SplitMix) -> list[int]:
+def mutated(genes: list[int], letters: int, rate: float, random_state: SplitMix) -> list[int]:
     result = []
     for gene in genes:
-        word = chance.word()
+        word = random_state.word()
         decision, letter = word >> 32, (word & 0xFFFFFFFF) * letters >> 32
         result.append(letter if decision < int(rate * 2**32) else gene)
     return result
@@ -91,11 +91,11 @@ def evolve(
     seed: int,
 ) -> tuple[list[int], float, int, list[float]]:
     n = len(points)
-    chance = SplitMix(seed)
+    random_state = SplitMix(seed)
     total = sum_of_squares(points, [0] * n)
     people = [start] if start else []
     while len(people) < population:
-        people.append(first_chromosome(n, k, chance))
+        people.append(first_chromosome(n, k, random_state))
     scores = [evaluate(points, k, genes) for genes in people]
     best, best_sse, best_epoch = people[0], float("inf"), 0
     history = []
@@ -109,12 +109,12 @@ def evolve(
         fitness = [1 / (1 + s) if s < float("inf") else 1e-3 / (1 + total) for s in scores]
         children = [best] if keep_best else []
         while len(children) < population:
-            one, other = people[roulette(fitness, chance)], people[roulette(fitness, chance)]
-            if chance.uniform() < rates[0]:
-                cut = 1 + chance.below(n - 1)
+            one, other = people[roulette(fitness, random_state)], people[roulette(fitness, random_state)]
+            if random_state.uniform() < rates[0]:
+                cut = 1 + random_state.below(n - 1)
                 one, other = one[:cut] + other[cut:], other[:cut] + one[cut:]
-            children.append(mutated(one, n // k, rates[1], chance))
+            children.append(mutated(one, n // k, rates[1], random_state))
             if len(children) < population:
-                children.append(mutated(other, n // k, rates[1], chance))
+                children.append(mutated(other, n // k, rates[1], random_state))
         people, scores = children, [evaluate(points, k, genes) for genes in children]
     return best, best_sse, best_epoch, history

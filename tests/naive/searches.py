@@ -17,6 +17,7 @@ from crypsis.measures.linkage_attacks import LinkageAttack
 from crypsis.searches.search import Search
 from crypsis.table.table import LOCAL, Table
 from naive.cell_loss import Scale, node_of, recoded_cell
+from naive.cell_suppression import records_of_persons, wildcard_counts
 from naive.equivalence_classes import group_by
 from naive.exchanges import credits
 
@@ -75,6 +76,17 @@ def local_recoding(search: Search, original: Table, masked: Table) -> tuple[floa
     return 100 * sum(losses) / len(losses), 100 * len(classes) / len(original)
 
 
+def cell_suppression(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
+    """Mean loss of cells, 1 where one is hidden; mean over persons of 1 / records that do not contradict them."""
+    names = search.open_names(original)
+    hidden = [after is None and before is not None for name in names for (before,), (after,) in
+              zip(shown(original, [name]), shown(masked, [name]), strict=True)]  # fmt: skip
+    known = list(dict.fromkeys((*names, *original.quasi_identifiers)))
+    people, published = shown(original, known), shown(masked, known)
+    counts = records_of_persons(published, people) if search.missing == "target" else wildcard_counts(published)
+    return 100 * sum(hidden) / len(hidden), 100 * sum(1 / count for count in counts) / len(counts)
+
+
 def composite(search: Search, original: Table, masked: Table) -> tuple[float, ...]:
     """Mean cell loss of columns of values and columns of nodes; classes over records."""
     losses = []
@@ -93,8 +105,8 @@ def composite(search: Search, original: Table, masked: Table) -> tuple[float, ..
     return 100 * sum(losses) / len(losses), 100 * len(classes) / len(original)
 
 
-def lattice(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
-    """The indices of the front, turned round; or the loss that meets a demand."""
+def pbg_ea(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
+    """The indices of the front, negated; or the loss that meets a demand."""
     names = search.columns or original.quasi_identifiers
     groups = kept_classes(masked, names)
     alive = [members for members in groups if masked.kept[members[0]]]
@@ -130,14 +142,15 @@ def lattice(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
     return tuple(-float(indices[name]) for name in search.indices)
 
 
-def grouping(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
-    """IL; and DR, the mean of disclosure by intervals of 1 … 10 % and of linkage of the nearest.
+def mixed_grouping(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
+    """Information loss, and one-to-one linkage over every quasi-identifier; each has a slow twin of its own."""
+    loss = measures.build("information-loss", columns=search.names(original))
+    linkage = measures.build("one-to-one-linkage", columns=tuple(original.quasi_identifiers))
+    return loss.against(original).read(masked), linkage.against(original).read(masked)
 
-    Columns of any kind: mean cell loss; and linkage over every quasi-identifier, which has a slow twin of its own.
-    """
-    if search.recipe == "mixed":
-        linkage = measures.build("record-linkage", columns=tuple(original.quasi_identifiers))
-        return composite(search, original, masked)[0], linkage.against(original).read(masked)
+
+def gomm(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
+    """IL; and DR, the mean of disclosure by intervals of 1 … 10 % and of linkage of the nearest."""
     names = search.names(original)
     values, published = original.numbers(names), masked.numbers(names)
     values = np.where(np.isnan(values), np.nanmean(values, axis=0), values)
@@ -169,7 +182,7 @@ def grouping(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
     return float(loss), (100 * inside / (10 * n * p) + 100 * float(credit) / n) / 2
 
 
-def masking(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
+def categorical_masking(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
     """Mean of the three losses and mean of the four risks for categories; each has a slow twin of its own."""
     names = tuple(search.columns or [n for n in original.quasi_identifiers if not original.attribute(n).numeric])
     losses = ("contingency-loss", "distance-loss", "entropy-loss")
@@ -194,10 +207,14 @@ def mixed_masking(search: Any, original: Table, masked: Table) -> tuple[float, .
 
 TWINS: dict[str, Twin] = {
     "composite": composite,
-    "grouping": grouping,
-    "lattice": lattice,
+    "gomm": gomm,
+    "categorical-masking": categorical_masking,
+    "pbg-ea": pbg_ea,
     "local-recoding": local_recoding,
-    "masking": masking,
+    "cell-suppression": cell_suppression,
+    "mixed-grouping": mixed_grouping,
     "mixed-masking": mixed_masking,
-    "partition": partition,
+    "ga-microaggregation": partition,
+    "hybrid-microaggregation": partition,
+    "memetic": partition,
 }

@@ -9,7 +9,7 @@ import pytest
 
 from crypsis.errors import PlanError
 from crypsis.plan import Plan
-from crypsis.plan.checking import check
+from crypsis.plan.checking import check_before_run
 from crypsis.table.example import example
 from crypsis.table.files import write_table
 
@@ -26,7 +26,7 @@ diagnosis = { role = "confidential" }
 model = "k-anonymity"
 k = 3
 [[search]]
-name = "partition"
+name = "memetic"
 k = 3
 [run]
 budget = "1 generation"
@@ -72,23 +72,23 @@ FORM = {
     ),
     "a requirement without a model": ('model = "k-anonymity"', "", "require[1].model is needed"),
     "unknown search": (
-        '"partition"',
-        '"partitoin"',
-        "search[1]: there is no search called 'partitoin' (did you mean 'partition'?)",
+        '"memetic"',
+        '"memteic"',
+        "search[1]: there is no search called 'memteic' (did you mean 'memetic'?)",
     ),
     "misspelt setting of a search": (
         "k = 3\n[run]",
-        "k = 3\nrung = 2\n[run]",
-        "search[1]: rung: unknown key (did you mean 'rungs'?)",
+        "k = 3\nk_value = 2\n[run]",
+        "search[1]: k_value: unknown key (did you mean 'k_values'?)",
     ),
     "setting out of bounds": (
         "k = 3\n[run]",
-        "k = 3\nbreedings = 0\n[run]",
-        "search[1]: breedings: input should be greater than or equal to 1",
+        "k = 3\nchains_per_generation = 0\n[run]",
+        "search[1]: chains_per_generation: input should be greater than or equal to 1",
     ),
     "settings that move nothing": (
-        'name = "partition"\nk = 3\n[run]',
-        'name = "lattice"\nk = 3\nindices = ["k", "s_k"]\nboxes = [1, 2]\n[run]',
+        'name = "memetic"\nk = 3\n[run]',
+        'name = "pbg-ea"\nk = 3\nindices = ["k", "s_k"]\nboxes = [1, 2]\n[run]',
         "search[1]: indices, boxes move nothing where k or l is demanded; leave them out, or set both to 0",
     ),
     "a search's own bad budget": (
@@ -156,14 +156,14 @@ FORM = {
 
 CONTRADICTIONS = {
     "a method of the front beside a demand": (
-        'name = "partition"\nk = 3',
-        'name = "lattice"\nk = 3\nmethod = "nsga2"',
-        "search[1] (lattice): method moves nothing as 'nsga2' where k or l is demanded",
+        'name = "memetic"\nk = 3',
+        'name = "pbg-ea"\nk = 3\nmethod = "nsga2"',
+        "search[1] (pbg-ea): method moves nothing as 'nsga2' where k or l is demanded",
     ),
     "boxes beside measures that guide": (
-        'name = "partition"\nk = 3\n[run]',
-        'name = "lattice"\nboxes = [1, 1]\n[measures]\nguide = true\n[run]',
-        "search[1] (lattice): boxes moves nothing where measures guide the search",
+        'name = "memetic"\nk = 3\n[run]',
+        'name = "pbg-ea"\nboxes = [1, 1]\n[measures]\nguide = true\n[run]',
+        "search[1] (pbg-ea): boxes moves nothing where measures guide the search",
     ),
     "nobody knows anything": (None, None, "columns: no column has the role 'quasi'"),
     "a risk among the losses": (
@@ -233,7 +233,7 @@ DATA = {
     "a scale of words": ('sex = { role = "quasi" }', 'sex = { role = "quasi", scale = "log" }', "holds no numbers"),
     "bad hierarchy": ("intervals:5,10,20", "intervals:5,7", "columns.age.hierarchy: "),
     "more k than people": ("k = 3\n[[search]]", "k = 5000\n[[search]]", "require[1]: classes of at least 5000"),
-    "a search that cannot": ('"partition"', '"local-recoding"', "search[1] (local-recoding): column"),
+    "a search that cannot": ('"memetic"', '"local-recoding"', "search[1] (local-recoding): column"),
     "a use of a missing column": (
         "[run]",
         '[[use]]\nmeasure = "means-use"\ncolumns = ["wage"]\nby = ["sex"]\ntolerance = 5\n[run]',
@@ -262,10 +262,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_sound_plan_is_sound(folder: Path) -> None:
     (folder / "plan.toml").write_text(SOUND)
-    found = check(folder / "plan.toml")
+    found = check_before_run(folder / "plan.toml")
     assert found.sound, found.problems
     assert found.rows == 60
-    assert found.estimates[0].search == "partition"
+    assert found.estimates[0].search == "memetic"
 
 
 @pytest.mark.parametrize("case", FORM)
@@ -292,7 +292,7 @@ def test_what_the_data_cannot_bear_is_found_by_check(case: str, folder: Path) ->
     if "l-diversity" in case:
         text = text.replace('model = "k-anonymity"\nk = 3', 'model = "l-diversity"\nl = 2')
     (folder / "broken.toml").write_text(text)
-    found = check(folder / "broken.toml")
+    found = check_before_run(folder / "broken.toml")
     assert any(words in problem for problem in found.problems), found.problems
 
 
@@ -310,7 +310,7 @@ def test_all_problems_of_one_plan_come_together(folder: Path) -> None:
 def test_hierarchies_models_and_searches_fail_together(folder: Path) -> None:
     text = SOUND.replace("intervals:5,10,20", "intervals:5,7").replace("k = 3\n[[search]]", "k = 5000\n[[search]]")
     (folder / "broken.toml").write_text(text)
-    found = check(folder / "broken.toml")
+    found = check_before_run(folder / "broken.toml")
     assert len(found.problems) >= 2
 
 

@@ -10,7 +10,7 @@ import pytest
 from crypsis.masking import Microaggregation, Pram
 from crypsis.plan import Plan
 from crypsis.table.example import example
-from crypsis.text import complaint_text, omission_text
+from crypsis.text import complaint_text, omission_text_on_card
 
 TABLE = example(120, seed=8)
 
@@ -39,7 +39,7 @@ def test_class_sizes_are_not_said_after_perturbation() -> None:
     swapped = Pram(theta=0.5, columns=("sex", "district")).mask(TABLE, np.random.default_rng(1))
     measured = plan().objective(TABLE).evaluate(swapped, "perturbation")
     assert measured.figures["k"] is None
-    assert "equal values do not mean equal people" in omission_text(measured.omissions["k"])
+    assert "equal values do not mean equal people" in omission_text_on_card(measured.omissions["k"])
     assert measured.figures["risk"] is not None
     assert [complaint.kind for complaint in measured.complaints] == ["no-model"]
     assert not measured.verdicts

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from crypsis.audits import audit
-from crypsis.audits.default_roles import cautious
-from crypsis.plan import Plan, draft, read_budget
-from crypsis.plan.checking import check
+from crypsis.audits.default_roles import assign_default_roles
+from crypsis.plan import Plan, draft, read_plan_budget
+from crypsis.plan.checking import check_before_run
 from crypsis.plan.document import as_toml, schema
-from crypsis.run.folder import plan_fingerprint
+from crypsis.run.store import plan_fingerprint_in_store
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
@@ -27,7 +27,7 @@ DOCUMENT = {
     "columns": {"age": {"role": "quasi", "kind": "numeric"}, "odd name": {"role": "quasi"}, "sex": {"role": "other"}},
     "require": [{"model": "k-anonymity", "k": 4}],
     "scenario": [{"name": "neighbour", "knows": ["age"], "require": [{"model": "k-anonymity", "k": 7}]}],
-    "search": [{"name": "partition", "k": 4, "budget": "9 generations"}, {"name": "grouping", "k": 4}],
+    "search": [{"name": "memetic", "k": 4, "budget": "9 generations"}, {"name": "gomm", "k": 4}],
     "measures": {"loss": ["cell-loss", {"name": "sse-ratio", "columns": ["age"]}]},
     "use": [{"measure": "cell-loss", "name": "cells", "tolerance": 30, "as": "objective", "columns": ["age"]}],
     "limit": [{"measure": "risk", "at_most": 30.5}],
@@ -50,7 +50,7 @@ DOCUMENT = {
     ],
 )
 def test_budgets_are_read_as_people_write_them(text: str, field: str, value: float) -> None:
-    budget = read_budget(text)
+    budget = read_plan_budget(text)
     assert getattr(budget, field) == value
     assert sum(math.isfinite(limit) for limit in (budget.seconds, budget.evaluations, budget.generations)) == 1
 
@@ -82,8 +82,8 @@ def test_the_seed_has_no_part_in_the_fingerprint_and_everything_else_has() -> No
 
 
 def test_one_search_needs_no_list() -> None:
-    document = {**DOCUMENT, "search": {"name": "partition", "k": 4}}
-    assert [choice.name for choice in Plan.parse(document).search] == ["partition"]
+    document = {**DOCUMENT, "search": {"name": "memetic", "k": 4}}
+    assert [choice.name for choice in Plan.parse(document).search] == ["memetic"]
 
 
 def test_a_scenario_s_models_judge_by_what_she_knows() -> None:
@@ -100,53 +100,53 @@ def test_a_draft_is_sound_as_it_is(rare: bool, tmp_path: Path) -> None:
         write_table(example(80, seed=5), path)
     table = read_table(path)
     (tmp_path / "plan.toml").write_text(draft(path, tmp_path / "plan.toml", table, profile(table), 3))
-    found = check(tmp_path / "plan.toml", estimate=False)
+    found = check_before_run(tmp_path / "plan.toml", estimate=False)
     assert found.sound, found.problems
     plan = Plan.read(tmp_path / "plan.toml")
     assert plan.search
     assert plan.require
     written = (tmp_path / "plan.toml").read_text()
-    assert "grouping" not in {each.name for each in plan.search}, "k over all leaves nothing to group"
-    assert "# Left out: grouping" in written
+    assert "mixed-grouping" not in {each.name for each in plan.search}, "k over all leaves nothing to group"
+    assert "# Left out: mixed-grouping" in written
     scenarios = tomllib.loads("\n".join(line[2:] for line in written.splitlines() if _offered(line)))
     knows = [name for each in scenarios["scenario"] for name in each["knows"]]
-    assert knows == plan.table(tmp_path).quasi_identifiers, "the form that is offered divides them"
-    assert scenarios["search"][0]["recipe"] == "mixed"
+    assert set(knows) == set(plan.table(tmp_path).quasi_identifiers), "the forms that are offered cover them"
+    assert scenarios["search"][0]["name"] == "mixed-grouping"
 
 
 def _offered(line: str) -> bool:
     """Whether a comment of a draft is a line of the plan that it offers."""
-    return line.startswith(("# [[scenario]]", "# [[search]]", "# name =", "# knows =", "# require =", "# recipe ="))
+    return line.startswith(("# [[scenario]]", "# [[search]]", "# name =", "# knows =", "# require ="))
 
 
 def test_a_draft_for_a_large_table_begins_with_what_is_quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("crypsis.plan.draft", "crypsis.searches.search", "crypsis.searches.partitions.partition_search"):
+    for module in ("crypsis.plan.draft", "crypsis.searches.search", "crypsis.searches.memetic"):
         monkeypatch.setattr(import_module(module), "LARGE", 50)
     path = tmp_path / "people.csv"
     write_table(example(80, seed=5), path)
     table = read_table(path)
     (tmp_path / "plan.toml").write_text(draft(path, tmp_path / "plan.toml", table, profile(table), 3))
-    found = check(tmp_path / "plan.toml")
+    found = check_before_run(tmp_path / "plan.toml")
     assert found.sound
-    assert [each.search for each in found.estimates] == ["composite", "lattice", "local-recoding", "partition"]
+    assert [each.search for each in found.estimates] == ["composite", "pbg-ea", "memetic"]
     assert all(each.megabytes > 0 for each in found.estimates)
     assert found.seconds == 60.0
     plan = Plan.read(tmp_path / "plan.toml")
-    assert [each.name for each in plan.search] == ["composite", "lattice", "local-recoding", "partition"]
-    assert plan.search[-1].settings == {"k": 3, "rungs": 4, "breedings": 2}
+    assert [each.name for each in plan.search] == ["composite", "pbg-ea", "memetic"]
+    assert plan.search[-1].settings == {"k": 3, "k_values": 4, "chains_per_generation": 2}
     assert [each.name for each in plan.measures.risk] == ["class-risk"]
 
 
 def test_the_schema_names_every_search_measure_and_model() -> None:
     document = schema()
     names = document["$defs"]["SearchChoice"]["properties"]["name"]["enum"]
-    assert {"partition", "grouping", "local-recoding"} <= set(names)
+    assert {"memetic", "mixed-grouping", "local-recoding"} <= set(names)
     assert "k-anonymity" in document["$defs"]["Requirement"]["properties"]["model"]["enum"]
     assert "risk" in document["$defs"]["Limit"]["properties"]["measure"]["enum"]
     branch = next(
-        b for b in document["$defs"]["SearchChoice"]["allOf"] if b["if"]["properties"]["name"]["const"] == "partition"
+        b for b in document["$defs"]["SearchChoice"]["allOf"] if b["if"]["properties"]["name"]["const"] == "memetic"
     )
-    assert "rungs" in branch["then"]["properties"]
+    assert "k_values" in branch["then"]["properties"]
 
 
 def test_a_first_plan_averages_amounts_and_weights_that_single_people_out(tmp_path: Path) -> None:
@@ -196,11 +196,11 @@ def test_a_reason_belongs_to_the_roles_other_and_confidential() -> None:
     }
     stated = Plan.parse({**base, "columns": secret})
     assert stated.waivers() == {"assumption:x": "in no register"}
-    assert stated.unstated() == ["y"]
+    assert stated.list_unstated() == ["y"]
     wrong = {**base["columns"], "x": {"role": "weight", "because": "a reading of an instrument"}}
     message = "because is the reason for the roles other, confidential; its role is weight"
     assert message in Plan.understand({**base, "columns": wrong})[1][0]
-    assert plan_fingerprint(plan) == plan_fingerprint(
+    assert plan_fingerprint_in_store(plan) == plan_fingerprint_in_store(
         Plan.parse({**base, "columns": {**base["columns"], "x": {"role": "other"}}})
     ), "a reason does not change what is searched"
 
@@ -219,20 +219,22 @@ def test_a_waiver_does_not_change_what_is_searched() -> None:
     base = {"data": {"source": "people.csv"}, "columns": {"age": {"role": "quasi"}}}
     waiver = {"finding": "singling-out", "column": "age", "because": "known to nobody"}
     one, other = Plan.parse(base), Plan.parse({**base, "waive": [waiver]})
-    assert plan_fingerprint(one) == plan_fingerprint(other)
+    assert plan_fingerprint_in_store(one) == plan_fingerprint_in_store(other)
     assert one.fingerprint() != other.fingerprint()
     assert Plan.parse(tomllib.loads(as_toml(other))) == other
 
 
 def test_rules_of_a_first_plan_speak_of_columns_as_the_plan_reads_them(tmp_path: Path) -> None:
-    """Whether somebody smokes is a code: it is never more than the cigarettes as a number, but it is a category."""
-    cigarettes = np.random.default_rng(0).integers(0, 30, 400) * (np.arange(400) % 2)
-    columns = {"age": [20 + n % 50 for n in range(400)], "smoker": (cigarettes > 0).astype(int), "cigs": cigarettes}
+    """Whether somebody flies is a code: it is never more than the flights as a number, but it is a category."""
+    flights = np.random.default_rng(0).integers(0, 30, 400) * (np.arange(400) % 2)
+    columns = {"age": [20 + n % 50 for n in range(400)], "flies": (flights > 0).astype(int), "flights": flights}
     source = tmp_path / "people.csv"
     write_table(Table.from_columns({name: list(values) for name, values in columns.items()}), source)
     read = read_table(source)
-    plan = Plan.parse(tomllib.loads(draft(source, tmp_path / "plan.toml", read, cautious(profile(read), read), 5)))
-    assert plan.columns["smoker"].kind is Kind.NOMINAL
+    plan = Plan.parse(
+        tomllib.loads(draft(source, tmp_path / "plan.toml", read, assign_default_roles(profile(read), read), 5))
+    )
+    assert plan.columns["flies"].kind is Kind.NOMINAL
     assert plan.rule
     table = plan.table(tmp_path)
     figures = plan.objective(table).evaluate(table, "recoding").figures

@@ -19,10 +19,10 @@ from crypsis.audits.published import Published
 from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.measures import measures
 from crypsis.measures.objective import Objective
-from crypsis.plan.checking import check
+from crypsis.plan.checking import check_before_run
 from crypsis.plan.draft import draft
-from crypsis.privacy.anonymity import missing_reading
-from crypsis.table.equivalence_classes import READINGS, alike_records, true_codes
+from crypsis.privacy.anonymity import missing_cells_in_anonymity
+from crypsis.table.equivalence_classes import READINGS, alike_records, true_codes_in_classes
 from crypsis.table.table import Table
 from naive import missing_cells as naive
 
@@ -43,7 +43,7 @@ def people(c: list[str | None]) -> Table:
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_the_vector_of_eight_records(reading: Any) -> None:
-    model = crypsis.KAnonymity(k=3, missing=reading).knowing(people(TRUE))
+    model = crypsis.KAnonymity(k=3, missing=reading).bind_original(people(TRUE))
     assert model.levels(people(SHOWN)).tolist() == HAND[reading]
     verdict = model.judge(people(SHOWN))
     assert verdict.attained == 1
@@ -104,7 +104,7 @@ def test_true_values_are_taken_at_the_level_that_is_published() -> None:
     codes = tens.column("age").copy()
     codes[1] = -1
     blanked = tens.with_columns({"age": codes})
-    assert true_codes(blanked, ages, ["age"]).ravel().tolist() == tens.column("age").tolist()
+    assert true_codes_in_classes(blanked, ages, ["age"]).ravel().tolist() == tens.column("age").tolist()
     assert alike_records(blanked, ["age"], "target", ages).tolist() == [2.0, 2.0, 3.0, 3.0]
     assert alike_records(blanked, ["age"], "conservative").tolist() == [2.0, 1.0, 3.0, 3.0]
 
@@ -129,7 +129,7 @@ def test_searches_keep_k_under_every_reading() -> None:
     original = people(SHOWN)
     for reading in READINGS:
         models = [crypsis.KAnonymity(k=2, missing=reading)]
-        with crypsis.evolve(original, "partition", models, budget="2 generations", seed=1) as run:
+        with crypsis.evolve(original, "memetic", models, budget="2 generations", seed=1) as run:
             assert len(run.front) > 0
             assert all(solution.feasible for solution in run.front)
 
@@ -160,8 +160,8 @@ def test_the_audit_counts_records_with_those_they_may_be() -> None:
 
 def test_one_reading_or_the_strictest() -> None:
     mixed = [crypsis.KAnonymity(missing="target"), crypsis.KAnonymity(missing="wildcard")]
-    assert missing_reading(mixed) == "own"
-    assert missing_reading([*mixed[:1], crypsis.LDiversity()]) == "target"
+    assert missing_cells_in_anonymity(mixed) == "own"
+    assert missing_cells_in_anonymity([*mixed[:1], crypsis.LDiversity()]) == "target"
 
 
 @pytest.fixture
@@ -208,7 +208,7 @@ def test_check_warns_of_a_wildcard_where_values_are_missing(tmp_path: Path) -> N
             f'[[require]]\nmodel = "k-anonymity"\nk = 2\nmissing = "{reading}"\n',
             encoding="utf-8",
         )
-        found = check(plan)
+        found = check_before_run(plan)
         assert found.problems == ()
         assert any("overstates protection" in remark for remark in found.notes) is warned
 

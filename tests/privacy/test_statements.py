@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crypsis.privacy.anonymity import SmallestClass, smallest_class
-from crypsis.privacy.model import find_failing, models
+from crypsis.privacy.anonymity import SmallestClass, smallest_anonymity_class
+from crypsis.privacy.model import find_records_failing_model, models
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table
 
@@ -82,9 +82,9 @@ def test_a_demand_on_some_columns_names_them_and_no_others() -> None:
     verdict = models.build("k-anonymity", k=2, quasi_identifiers=("member",)).judge(people)
     assert (verdict.columns, verdict.attained) == (("member",), 2)
     assert verdict.statement == "every record shares its values of member with at least 2 records"
-    assert smallest_class(people) == SmallestClass(("zip", "member"), 1)
-    assert smallest_class(people.without(np.ones(6, dtype=bool))) == SmallestClass(("zip", "member"), 0)
-    assert smallest_class(people.drop(["zip", "member"])) is None
+    assert smallest_anonymity_class(people) == SmallestClass(("zip", "member"), 1)
+    assert smallest_anonymity_class(people.without(np.ones(6, dtype=bool))) == SmallestClass(("zip", "member"), 0)
+    assert smallest_anonymity_class(people.drop(["zip", "member"])) is None
 
 
 def test_a_column_with_braces_is_a_name_like_any_other() -> None:
@@ -110,5 +110,5 @@ def test_a_number_that_marks_members_marks_them_and_not_the_others() -> None:
 
 
 def test_room_for_rounding_grows_with_the_threshold_only() -> None:
-    assert find_failing(np.array([1e6 - 5e-4, 1e6 - 2e-3]), 1e6, "at least").tolist() == [False, True]
-    assert find_failing(np.array([0.1 + 1.5e-9]), 0.1, "at most").tolist() == [True]
+    assert find_records_failing_model(np.array([1e6 - 5e-4, 1e6 - 2e-3]), 1e6, "at least").tolist() == [False, True]
+    assert find_records_failing_model(np.array([0.1 + 1.5e-9]), 0.1, "at most").tolist() == [True]

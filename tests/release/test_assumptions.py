@@ -17,8 +17,7 @@ from crypsis.masking import Microaggregation
 from crypsis.plan import Plan
 from crypsis.privacy import KAnonymity
 from crypsis.release import publish, verify
-from crypsis.release.findings import audit_files
-from crypsis.release.lazy_release import publish_counted
+from crypsis.release.lazy_release import audit_lazy_release, publish_counted
 from crypsis.release.manifest import write_sealed
 from crypsis.table.example import example
 from crypsis.table.files import write_table
@@ -90,7 +89,7 @@ def test_one_stated_column_answers_for_a_combination(tmp_path: Path) -> None:
 def test_files_that_are_counted_have_the_same_gate(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     frame = pl.DataFrame({"sex": ["f", "m"] * 300, "ill": [f"i{n}" for n in rng.integers(0, 190, 600)]})
-    held = count_lazily(frame.lazy(), quasi_identifiers=["sex"], hierarchies={"sex": "merge:1"}).decided(
+    held = count_lazily(frame.lazy(), quasi_identifiers=["sex"], hierarchies={"sex": "merge:1"}).decide_roles(
         {"ill": "confidential"}
     )
     with pytest.raises(ReleaseRefused, match="whoever knows ill together with sex"):
@@ -98,7 +97,7 @@ def test_files_that_are_counted_have_the_same_gate(tmp_path: Path) -> None:
     folder = publish_counted(held, [0], tmp_path / "out", models=K5, suppression=0.0)
     assert verify(folder).assumed == ("ill",)
     roles = {"sex": "quasi", "ill": "confidential"}
-    assert [each.refuses for each in audit_files(folder / "public", roles).findings] == [False, False]
+    assert [each.refuses for each in audit_lazy_release(folder / "public", roles).findings] == [False, False]
 
 
 def test_who_names_a_column_confidential_in_python_says_that_nobody_knows_it(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ import pytest
 
 import crypsis
 from cli.test_commands import crypsis as command
-from crypsis.attacks.linkage import Attacker, MeasuredAttack, measure_attacks, worst_attacks
+from crypsis.attacks.linkage import Attacker, MeasuredAttack, attack_by_linkage, choose_worst_linkage
 from crypsis.errors import ReleaseRefused
 from crypsis.measures.class_risk import class_risk
 from crypsis.release import MeasuredLimit, publish, verify
-from crypsis.release.guarantees import refuse_contradiction, refuse_found
+from crypsis.release.bundle import refuse_bundle_above_limit
+from crypsis.release.guarantees import refuse_contradicted_guarantees
 from crypsis.release.manifest import MANIFEST, write_sealed
 from crypsis.table.table import Table
 from crypsis.text import measured_attack_text
@@ -90,9 +91,9 @@ def test_a_forged_statement_about_attackers_is_found(
 
 
 def test_a_file_that_contradicts_its_classes_is_refused() -> None:
-    refuse_contradiction([replace(FOUND, interval=(4.9, 9.0)), replace(FOUND, class_risk=None)])
+    refuse_contradicted_guarantees([replace(FOUND, interval=(4.9, 9.0)), replace(FOUND, class_risk=None)])
     with pytest.raises(ReleaseRefused, match=r"contradict each other.*finds 7 % \(6–8\).*at most 5 %"):
-        refuse_contradiction([FOUND])
+        refuse_contradicted_guarantees([FOUND])
 
 
 def test_a_release_whose_classes_are_miscounted_is_refused(
@@ -122,17 +123,17 @@ def test_a_draw_of_people_is_said_to_be_one() -> None:
 def test_the_limit_on_risk_holds_for_the_most_successful_attacker() -> None:
     learned = replace(FOUND, attacker=Attacker.LEARNED, found=9.0, interval=(8.0, 10.0), class_risk=None)
     limits = [MeasuredLimit(crypsis.RecordLinkage(), 8.0), MeasuredLimit(crypsis.IntervalDisclosure(), 1.0)]
-    refuse_found([FOUND], limits)
+    refuse_bundle_above_limit([FOUND], limits)
     with pytest.raises(ReleaseRefused, match=r"has learned on a similar file.*finds 9 %.*limit on the risk is 8 %"):
-        refuse_found([FOUND, learned], limits)
-    assert worst_attacks([FOUND, learned]) == (learned,)
+        refuse_bundle_above_limit([FOUND, learned], limits)
+    assert choose_worst_linkage([FOUND, learned]) == (learned,)
 
 
 def test_a_perturbed_file_is_refused_by_an_attacker_that_was_not_limited(people: Table, tmp_path: Path) -> None:
     masked = crypsis.RankSwapping(percent=30).mask(people, np.random.default_rng(1))
     nearest = crypsis.RecordLinkage().against(people).read(masked)
     worst = max(
-        each.found or 0.0 for each in measure_attacks(people, masked, "", people.quasi_identifiers, "perturbation")
+        each.found or 0.0 for each in attack_by_linkage(people, masked, "", people.quasi_identifiers, "perturbation")
     )
     assert worst > nearest + 1
     limits = [MeasuredLimit(crypsis.RecordLinkage(), nearest + 1)]

@@ -13,11 +13,11 @@ from crypsis.masking.generalisation import Generalisation
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy import KAnonymity, LDiversity, TCloseness
-from crypsis.privacy.anonymity import smallest_class
-from crypsis.release import check_release, verify
-from crypsis.release.lazy_release import judge_counted, publish_counted, tuples_of
+from crypsis.privacy.anonymity import smallest_anonymity_class
+from crypsis.release import judge_evidence_by_rulebook, verify
+from crypsis.release.lazy_release import judge_lazy_release, publish_counted, table_for_lazy_release
 from crypsis.rulebook import read_rulebook
-from crypsis.searches.lattices.evaluation import optimum
+from crypsis.searches.pbg_ea.evaluation import optimal_lattice_node
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lazy import RECORDS, count_lazily
@@ -35,12 +35,12 @@ MODELS = [KAnonymity(k=5), LDiversity(l=2)]
 
 @pytest.fixture(scope="module")
 def source():
-    return count_lazily(people(2_000).lazy(), **ROLES).decided({"wage": "other"})
+    return count_lazily(people(2_000).lazy(), **ROLES).decide_roles({"wage": "other"})
 
 
 @pytest.fixture
 def bundle(source, tmp_path):
-    best = optimum(source.counts, 5, 0.03, l=2)
+    best = optimal_lattice_node(source.counts, 5, 0.03, l=2)
     reasons = waiving("wage")
     folder = tmp_path / "out"
     return publish_counted(source, best.levels, folder, models=MODELS, suppression=0.03, waivers=reasons), best.levels
@@ -55,8 +55,8 @@ def test_the_bundle_says_what_measures_and_models_read_from_the_table(source, bu
         for said, judged in ((verdict, model.judge(masked)), (before, model.judge(table))):
             lists = {name: tuple(said[name]) for name in ("columns", "assumptions")}
             assert {**said, **lists} == judged.__dict__
-    assert told["smallest_class"] == {"columns": list(QUASI), "size": smallest_class(masked).size}
-    assert verify(folder).smallest_class == smallest_class(masked)
+    assert told["smallest_class"] == {"columns": list(QUASI), "size": smallest_anonymity_class(masked).size}
+    assert verify(folder).smallest_class == smallest_anonymity_class(masked)
     assert told["losses"][0]["value"] == pytest.approx(GeneralLoss().against(table).read(masked), rel=1e-12)
     linkage = RecordLinkage().against(table)
     for when, shown in (("risks_before", table), ("risks", masked)):
@@ -80,7 +80,7 @@ def test_the_bundle_verifies_and_keeps_the_rules_of_every_release(bundle):
     original = people(2_000)["wage"]
     assert data["wage"].to_list() != original.filter(original.is_in(data["wage"].implode())).to_list(), "shuffled"
     with pytest.raises(TableError, match="counted"):
-        check_release(folder, read_rulebook("public-use"))
+        judge_evidence_by_rulebook(folder, read_rulebook("public-use"))
 
 
 def test_whatever_is_changed_is_seen(bundle):
@@ -102,9 +102,9 @@ def test_verdicts_on_tuples_are_those_on_records():
     frame = pl.DataFrame({"q": rng.integers(0, 9, 90), "r": rng.integers(0, 3, 90), "s": rng.integers(0, 4, 90)})
     table = wrap(frame.cast(pl.String), quasi_identifiers=["q", "r"], confidential=["s"])
     counted = frame.group_by("q", "r", "s").agg(pl.len().cast(pl.Int64).alias(RECORDS))
-    tuples = tuples_of(counted, ["q", "r"])
+    tuples = table_for_lazy_release(counted, ["q", "r"])
     for model in (*MODELS, KAnonymity(k=40, quasi_identifiers=("r",)), LDiversity(l=4)):
-        assert judge_counted(model, tuples, counted[RECORDS].to_numpy()) == model.judge(table)
+        assert judge_lazy_release(model, tuples, counted[RECORDS].to_numpy()) == model.judge(table)
 
 
 def test_what_counts_cannot_prove_is_refused(source, tmp_path):

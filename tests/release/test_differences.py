@@ -10,8 +10,8 @@ import pytest
 
 from crypsis.errors import CrypsisError
 from crypsis.privacy import KAnonymity
-from crypsis.release import ReleaseDescription, diff_release, publish
-from crypsis.release.differences import distance
+from crypsis.release import ReleaseDescription, compare_releases, publish
+from crypsis.release.differences import distance_between_releases
 from crypsis.table.table import Table
 from waiving import waiving
 
@@ -40,7 +40,7 @@ def crossed(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_classes_that_cross_reveal_more_by_hand(crossed: tuple[Path, Path]) -> None:
-    pair = diff_release(*crossed).pair
+    pair = compare_releases(*crossed).pair
     assert pair.joined_by == ("income",)
     assert pair.linked == 8
     assert pair.smallest_class == (4, 4)
@@ -53,7 +53,7 @@ def test_someone_alone_in_the_pair_by_hand(tmp_path: Path) -> None:
     incomes = [1.0, 2, 3, 4, 5, 6]
     old = release(people(["n"] * 3 + ["s"] * 3, [0.0] * 6, incomes), tmp_path / "old")
     new = release(people(["x", "y", "y", "x", "y", "y"], [0.0] * 6, incomes), tmp_path / "new")
-    pair = diff_release(old, new).pair
+    pair = compare_releases(old, new).pair
     assert (pair.linked, pair.alone, pair.below) == (6, 2, 2)
 
 
@@ -62,12 +62,12 @@ def test_values_held_twice_are_not_surely_one_person_but_keep_company(tmp_path: 
     incomes = [1.0, 1, 3, 4]
     old = release(people(["n"] * 4, [0.0] * 4, incomes), tmp_path / "old")
     new = release(people(["x"] * 4, [0.0] * 4, incomes[::-1]), tmp_path / "new")
-    pair = diff_release(old, new).pair
+    pair = compare_releases(old, new).pair
     assert (pair.linked, pair.alone, pair.below) == (2, 0, 0)
 
 
 def test_the_same_release_twice_reveals_nothing_new(crossed: tuple[Path, Path]) -> None:
-    found = diff_release(crossed[0], crossed[0])
+    found = compare_releases(crossed[0], crossed[0])
     assert found.same_data
     assert not found.pair.reveals_more
     assert all(change.old == change.new for change in (found.rows, *found.verdicts, *found.losses))
@@ -80,7 +80,7 @@ def test_files_without_a_common_unmasked_column_cannot_be_joined(tmp_path: Path)
     other = Table.from_columns(
         {"region": ["n"] * 4, "wage": [1.0, 2, 3, 4]}, roles={"region": "quasi", "wage": "other"}
     )
-    found = diff_release(old, release(other, tmp_path / "new", "wage"))
+    found = compare_releases(old, release(other, tmp_path / "new", "wage"))
     assert found.columns_added == ("wage",)
     assert found.columns_removed == ("age", "income")
     assert found.pair.joined_by == ()
@@ -99,17 +99,17 @@ def test_a_quasi_identifier_left_as_collected_joins_too(tmp_path: Path) -> None:
         )
         for name in ("old", "new")
     ]
-    assert diff_release(*folders).pair.joined_by == ("region", "age", "income")
+    assert compare_releases(*folders).pair.joined_by == ("region", "age", "income")
 
 
 def test_what_changed_is_told(crossed: tuple[Path, Path], tmp_path: Path) -> None:
-    found = diff_release(*crossed)
+    found = compare_releases(*crossed)
     assert "2 → 1 categories" in found.columns_changed["region"]
     shifts = {change.name: change.new for change in found.distributions}
     assert shifts["region"] == pytest.approx(100)
     assert shifts["income"] == 0
     longer = people(["n"] * 6 + ["s"] * 4, [40.0] * 10, [float(v) for v in range(10)])
-    grown = diff_release(crossed[0], release(longer, tmp_path / "longer"))
+    grown = compare_releases(crossed[0], release(longer, tmp_path / "longer"))
     assert (grown.rows.old, grown.rows.new) == (8, 10)
     assert json.dumps(grown.unknown)
 
@@ -117,18 +117,18 @@ def test_what_changed_is_told(crossed: tuple[Path, Path], tmp_path: Path) -> Non
 def test_distances_by_hand() -> None:
     one = people(["a", "a", "b", "c"], [1.0, 2, 3, 4], [0.0] * 4)
     other = people(["a", "b", "b", "c"], [1.0, 2, 4, 5], [0.0] * 4)
-    assert distance(one, other, "region") == pytest.approx(25)
-    assert distance(one, other, "age") == pytest.approx(25), "at 3 the shares below are ¾ and ½"
-    assert distance(one, one.take(np.arange(0)), "age") == 100
+    assert distance_between_releases(one, other, "region") == pytest.approx(25)
+    assert distance_between_releases(one, other, "age") == pytest.approx(25), "at 3 the shares below are ¾ and ½"
+    assert distance_between_releases(one, one.take(np.arange(0)), "age") == 100
 
 
 def test_a_perturbed_file_is_named_as_unknown(tmp_path: Path, crossed: tuple[Path, Path]) -> None:
     manifest = crossed[1] / "public" / "manifest.json"
     content = json.loads(manifest.read_text(encoding="utf-8"))
     manifest.write_text(json.dumps(content | {"family": "perturbation"}), encoding="utf-8")
-    assert any("perturbed" in each for each in diff_release(*crossed).unknown)
+    assert any("perturbed" in each for each in compare_releases(*crossed).unknown)
 
 
 def test_a_folder_that_is_no_release(tmp_path: Path, crossed: tuple[Path, Path]) -> None:
     with pytest.raises(CrypsisError, match="not a release"):
-        diff_release(crossed[0], tmp_path)
+        compare_releases(crossed[0], tmp_path)

@@ -20,9 +20,8 @@ from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
 from crypsis.release import MeasuredLimit, ReleaseDescription, findings, publish, verify
 from crypsis.release.evidence import evidence_of
-from crypsis.release.findings import audit_files
-from crypsis.release.lazy_release import publish_counted
-from crypsis.release.published import flatten, row_order
+from crypsis.release.lazy_release import audit_lazy_release, publish_counted
+from crypsis.release.published import flatten, order_published_rows
 from crypsis.rulebook import Rulebook
 from crypsis.table.attribute import Kind
 from crypsis.table.example import example
@@ -192,7 +191,7 @@ def test_cells_that_kept_their_value_are_seen_through_recoding() -> None:
     """Locally recoded numbers become text: a leaf still says what was collected, a group does not."""
     original = example(120, seed=5)
     masked = LocalRecoding(k=3).mask(original, np.random.default_rng(0))
-    rows = row_order(masked, "shuffled", np.random.default_rng(1))
+    rows = order_published_rows(masked, "shuffled", np.random.default_rng(1))
     published = flatten(masked, rows)
     cells = Published(published, original.take(rows)).as_collected
     seen: list[bool] = []
@@ -214,7 +213,7 @@ def test_a_plan_decides_for_every_way_to_release(people: Table, tmp_path: Path) 
     plan = tmp_path / "plan.toml"
     text = '[data]\nsource = "people.csv"\n[columns]\nsex = { role = "quasi", hierarchy = "merge:1" }\n'
     text += 'weight = { role = "weight" }\nincome = { role = "confidential" }\n'
-    text += '[[require]]\nmodel = "k-anonymity"\nk = 2\n[[search]]\nname = "lattice"\n[run]\nbudget = "1 generations"\n'
+    text += '[[require]]\nmodel = "k-anonymity"\nk = 2\n[[search]]\nname = "pbg-ea"\n[run]\nbudget = "1 generations"\n'
     plan.write_text(text)
     checked = crypsis("check", plan, "--no-estimate").stdout
     assert "weight singles out 100 % of the records by itself, 40: no release before it has the role" in checked
@@ -246,9 +245,9 @@ def test_counted_files_pass_the_same_gate(tmp_path: Path) -> None:
     with pytest.raises(ReleaseRefused, match="wage singles out 100 %"):
         publish_counted(source, [0], tmp_path / "out", **demanded)
     with pytest.raises(ReleaseRefused, match="hours: nobody decided"):
-        publish_counted(source.decided({"wage": "identifier"}), [0], tmp_path / "out", **demanded)
+        publish_counted(source.decide_roles({"wage": "identifier"}), [0], tmp_path / "out", **demanded)
     assert list(tmp_path.iterdir()) == []
-    decided = source.decided({"wage": "confidential", "hours": "other"})
+    decided = source.decide_roles({"wage": "confidential", "hours": "other"})
     folder = publish_counted(decided, [0], tmp_path / "out", waivers=waiving("wage"), **demanded)
     checked = verify(folder)
     assert checked.sound
@@ -260,7 +259,7 @@ def test_counted_files_pass_the_same_gate(tmp_path: Path) -> None:
 def test_households_of_counted_files_are_left_out(tmp_path: Path) -> None:
     frame = pl.DataFrame({"sex": ["f", "m"] * 50, "home": np.arange(100) // 4})
     source = count_lazily(frame.lazy(), quasi_identifiers=["sex"], hierarchies={"sex": "prefixes:1"})
-    held = source.decided({"home": "household"})
+    held = source.decide_roles({"home": "household"})
     folder = publish_counted(held, [0], tmp_path / "out", models=[KAnonymity(k=5)], suppression=0.0)
     assert pl.read_parquet(folder / "public" / "*.parquet").columns == ["sex"]
 
@@ -276,11 +275,11 @@ def test_two_columns_of_counted_files_together(tmp_path: Path, monkeypatch: pyte
     single = list(Counter(frame.select("town", "way").rows()).values()).count(1)
     for part in (5_000_000, 20):
         monkeypatch.setattr(findings, "PART", part)
-        found = audit_files(tmp_path / "data", roles)
+        found = audit_lazy_release(tmp_path / "data", roles)
         assert {each.columns for each in found.findings} == {("town", "way"), ("way", "town")}
         assert all(each.refuses and each.records == single for each in found.findings)
         assert (found.combinations, found.all_combinations, found.whole) == (1, 1, False)
-    secret = audit_files(tmp_path / "data", roles | {"way": "confidential"})
+    secret = audit_lazy_release(tmp_path / "data", roles | {"way": "confidential"})
     assert [(each.columns, each.refuses) for each in secret.findings] == [(("way", "town"), False)]
 
 
@@ -295,7 +294,7 @@ def test_values_are_counted_part_by_part(tmp_path: Path, monkeypatch: pytest.Mon
     expected = int((values.drop_nulls().value_counts()["count"] == 1).sum())
     for part in (5_000_000, 300):
         monkeypatch.setattr(findings, "PART", part)
-        found = audit_files(tmp_path / "data", dict.fromkeys(frame.columns, "other")).findings
+        found = audit_lazy_release(tmp_path / "data", dict.fromkeys(frame.columns, "other")).findings
         assert [(each.columns, each.records) for each in found] == [(("x",), expected), (("t",), expected)]
 
 
@@ -305,7 +304,7 @@ def test_three_columns_together_are_counted_in_files_too(tmp_path: Path) -> None
     grid = [(a, b, c) for a in range(12) for b in range(12) for c in range(12)]
     frame = pl.DataFrame({name: [row[place] for row in grid] for place, name in enumerate("abc")})
     frame.write_parquet(tmp_path / "data" / "part.parquet")
-    found = audit_files(tmp_path / "data", {"a": "quasi", "b": "other", "c": "other"})
+    found = audit_lazy_release(tmp_path / "data", {"a": "quasi", "b": "other", "c": "other"})
     assert {each.columns for each in found.findings} == {("b", "a", "c"), ("c", "a", "b")}
     assert found.findings[0].records == len(grid)
     assert (found.combinations, found.all_combinations) == (4, 4)
@@ -315,7 +314,7 @@ def test_a_locally_recoded_column_has_no_order() -> None:
     """Values and groups of one column stand beside each other: neither numbers nor ranks."""
     original = example(120, seed=5)
     masked = LocalRecoding(k=3).mask(original, np.random.default_rng(0))
-    published = flatten(masked, row_order(masked, "kept"))
+    published = flatten(masked, order_published_rows(masked, "kept"))
     before = {name: original.attribute(name).kind for name in original.quasi_identifiers}
     assert {Kind.NUMERIC, Kind.ORDINAL} <= set(before.values())
     assert {published.attribute(name).kind for name in before} == {Kind.NOMINAL}
@@ -335,5 +334,5 @@ def test_few_alone_in_counted_files_are_reported(tmp_path: Path) -> None:
         folder = tmp_path / name
         folder.mkdir()
         pl.DataFrame({"sex": ["f", "m"] * 300, "pay": pay}).write_parquet(folder / "data-000.parquet")
-        (found,) = audit_files(folder, {"sex": "quasi", "pay": "confidential"}, unstated=["pay"]).findings
+        (found,) = audit_lazy_release(folder, {"sex": "quasi", "pay": "confidential"}, unstated=["pay"]).findings
         assert (found.records, found.refuses) == (2 * single, 2 * single > 0.05 * 600)

@@ -12,7 +12,7 @@ from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.masking import Microaggregation, RankSwapping
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity, LDiversity
-from crypsis.release import MeasuredLimit, ReleaseDescription, check_release, publish, verify
+from crypsis.release import MeasuredLimit, ReleaseDescription, judge_evidence_by_rulebook, publish, verify
 from crypsis.release.published import flatten, put_back
 from crypsis.rulebook import read_rulebook
 from crypsis.table.attribute import Attribute, Kind, Role
@@ -149,9 +149,11 @@ def test_a_broken_rule_stops_a_release_and_a_waiver_is_recorded(original: Table,
     inner = json.loads((folder / "internal" / "manifest.json").read_text(encoding="utf-8"))
     assert {rule["id"]: rule["waived"] for rule in inner["rulebook"]["rules"] if rule["waived"]} == reasons
     assert "contract 17" in (folder / "internal" / "report.html").read_text(encoding="utf-8")
-    again = check_release(folder, book)
+    again = judge_evidence_by_rulebook(folder, book)
     assert all(result.passed for result in again), "recorded waivers count again"
-    assert not all(result.passed for result in check_release(folder / "public", book)), "they stay in the house"
+    assert not all(result.passed for result in judge_evidence_by_rulebook(folder / "public", book)), (
+        "they stay in the house"
+    )
 
 
 def test_a_waiver_without_a_rulebook_or_of_no_rule_is_refused(masked: Table, tmp_path: Path) -> None:

@@ -21,9 +21,9 @@ from crypsis.measures import measures
 from crypsis.measures.measure import Reading
 from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.release import MeasuredLimit, ReleaseDescription, publish
-from crypsis.release.facts import seed_print
 from crypsis.release.leaks import refuse_leaks
 from crypsis.release.published import flatten
+from crypsis.release.signing import fingerprint_seed
 from crypsis.rulebook import read_rulebook
 from crypsis.table.example import example
 from crypsis.table.files import write_table
@@ -74,7 +74,7 @@ def forms(text: str) -> list[bytes]:
 SECRETS = [*forms(ILLNESS), NAME.encode(), b"987654", str(SEED).encode()]
 
 
-POINT = {"name": "1", "family": "partition", "kind": "chosen", "loss": 10.0, "risk": 12.0}
+POINT = {"name": "1", "family": "memetic", "kind": "chosen", "loss": 10.0, "risk": 12.0}
 
 
 def release(masked: Table, folder: Path, description: ReleaseDescription | None = None, **more: object) -> Path:
@@ -248,11 +248,11 @@ def test_messages_of_models_and_reprs_hold_no_value(original: Table) -> None:
 
 
 def test_the_fingerprint_of_a_seed_proves_it_and_does_not_tell_it() -> None:
-    first, second = seed_print(SEED), seed_print(SEED)
+    first, second = fingerprint_seed(SEED), fingerprint_seed(SEED)
     assert first != second, "salted"
     salt = bytes.fromhex(first.split(":")[0])
-    assert seed_print(SEED, salt) == first
-    assert seed_print(SEED + 1, salt) != first
+    assert fingerprint_seed(SEED, salt) == first
+    assert fingerprint_seed(SEED + 1, salt) != first
     assert str(SEED) not in first
 
 
@@ -276,6 +276,6 @@ def test_what_two_people_hold_is_rare_and_what_three_hold_is_not(tmp_path: Path,
 
 
 def test_a_seed_is_slow_to_try() -> None:
-    salt, digest = seed_print(SEED).split(":")
+    salt, digest = fingerprint_seed(SEED).split(":")
     slow = hashlib.scrypt(str(SEED).encode(), salt=bytes.fromhex(salt), n=2**14, r=8, p=1, dklen=32)
     assert digest == slow.hex()

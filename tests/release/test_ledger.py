@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
 from crypsis.errors import ReleaseRefused, TableError
 from crypsis.privacy import KAnonymity
-from crypsis.release import ReleaseDescription, ReleaseLedger, diff_release, publish, verify
-from crypsis.release.ledger import ENOUGH, KEPT, Sketch, earlier_findings, findings_of, source_digest
+from crypsis.release import ReleaseDescription, ReleaseLedger, compare_releases, publish, verify
+from crypsis.release.ledger import ENOUGH, KEPT, Sketch, earlier_findings, findings_from_ledger, source_digest
 from crypsis.table.table import Table
-from crypsis.text import finding_text
+from crypsis.text import attack_finding_text
 
 ROLES = {"region": "quasi", "age": "quasi", "ill": "confidential"}
 ILL = list("aabbccdd")
@@ -114,7 +114,7 @@ def test_a_release_that_is_gone_is_mentioned_and_one_of_another_source_is_none(t
     (tmp_path / "two").rename(tmp_path / "elsewhere")
     (gone,) = earlier_findings(ORIGINAL, BY_REGION, ledger.earlier(ORIGINAL))
     assert not gone.refuses
-    assert "no longer where it was written" in finding_text(gone)
+    assert "no longer where it was written" in attack_finding_text(gone)
     folder = release(BY_REGION, tmp_path / "three")
     report = json.loads((folder / "internal" / "report.json").read_text(encoding="utf-8"))
     assert any("no longer where it was written" in each["found"] for each in report["findings"])
@@ -165,14 +165,14 @@ def test_a_ledger_that_cannot_be_read_refuses_before_anything_is_written(tmp_pat
     assert not (tmp_path / "one").exists()
 
 
-def test_diff_release_says_what_both_fix(tmp_path: Path) -> None:
+def test_comparing_releases_says_what_both_fix(tmp_path: Path) -> None:
     reasons = {f"earlier-release:{name}": "the first was withdrawn" for name in ("ill", "region")}
     one, two = release(BY_REGION, tmp_path / "one"), release(_of_ages(), tmp_path / "two", reasons)
     for original in (None, ORIGINAL):
-        found = diff_release(one, two, original)
+        found = compare_releases(one, two, original)
         assert found.together.fixed == {"ill": 8.0}
         assert found.reveals_more
-    assert not diff_release(one, one).reveals_more
+    assert not compare_releases(one, one).reveals_more
 
 
 # -- whether two tables are one source --
@@ -302,7 +302,7 @@ def test_three_releases_fix_what_no_two_do(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("people", "refuses"), [(5.0, False), (6.0, True)])
 def test_one_person_in_twenty_may_be_found_with_an_earlier_release(people: float, refuses: bool) -> None:
-    found = findings_of(Together(100, ("ill",), 5, people, {"ill": people}, people), ORIGINAL)
+    found = findings_from_ledger(Together(100, ("ill",), 5, people, {"ill": people}, people), ORIGINAL)
     assert [(each.columns, each.records, each.refuses) for each in found] == [
         (("ill",), people, refuses),
         (("region", "ill"), people, refuses),

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crypsis.charts.chart import INHERITED, INVISIBLE, drawable
+from crypsis.charts.chart import INHERITED, INVISIBLE, drawable_specification
 from crypsis.masking import Microaggregation
 from crypsis.privacy import KAnonymity
 from crypsis.release import publish, verify
@@ -34,12 +34,12 @@ def test_a_column_named_like_a_part_of_every_javascript_object_is_released(name:
 
 def test_texts_of_a_chart_change_only_where_vega_stumbles() -> None:
     spec = {"title": {"text": "valueOf"}, "data": {"values": [{"label": "toString", "n": 1}]}, "sort": ("a", "b")}
-    assert drawable(spec) == {
+    assert drawable_specification(spec) == {
         "title": {"text": f"{INVISIBLE}valueOf"},
         "data": {"values": [{"label": f"{INVISIBLE}toString", "n": 1}]},
         "sort": ["a", "b"],
     }
-    assert all(drawable(name) != name for name in INHERITED)
+    assert all(drawable_specification(name) != name for name in INHERITED)
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])

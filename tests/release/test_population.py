@@ -80,7 +80,7 @@ def test_without_the_column_nobody_knows_who_is_a_member(tmp_path: Path) -> None
 
 
 def test_a_run_releases_the_members(tmp_path: Path) -> None:
-    search = searches.build("partition", k=3)
+    search = searches.build("memetic", k=3)
     run = crypsis.evolve(population(), search=search, models=[K3, PRESENCE], budget="1 generations", seed=1)
     run.release(folder=tmp_path / "out")
     data = pl.read_csv(tmp_path / "out" / "public" / "data.csv")

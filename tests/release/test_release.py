@@ -54,6 +54,8 @@ def test_a_release_is_sound_and_complete(bundle: Path) -> None:
     assert names == {
         "public/data.csv",
         "public/schema.json",
+        "public/codebook.html",
+        "public/codebook.json",
         "public/manifest.json",
         "public/report.html",
         "public/report.json",
@@ -66,7 +68,7 @@ def test_a_release_is_sound_and_complete(bundle: Path) -> None:
 
 def test_no_identifier_is_published_and_rows_are_shuffled(bundle: Path, original: Table, masked: Table) -> None:
     header = (bundle / "public" / "data.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
-    assert not set(original.named("identifier")) & set(header)  # type: ignore[arg-type]
+    assert not set(original.names_by_role("identifier")) & set(header)  # type: ignore[arg-type]
     name = "diagnosis"
     labels = [masked.labels(name)[code] if code >= 0 else "" for code in masked.column(name)]
     written = [
@@ -187,9 +189,10 @@ def test_a_resealed_manifest_cannot_hide_a_broken_guarantee(copy: Path) -> None:
     assert any("not the table that was sealed" in problem for problem in problems)
 
 
-def test_a_manifest_from_the_future_is_refused_in_a_sentence(copy: Path) -> None:
-    edit("public/manifest.json", '"format": 4', '"format": 99')(copy)
-    with pytest.raises(CrypsisError, match="format 99"):
+@pytest.mark.parametrize("other", ["99", "4", "5.0", "true", '"5"', "null"])
+def test_a_manifest_of_another_format_is_refused_in_a_sentence(other: str, copy: Path) -> None:
+    edit("public/manifest.json", '"format": 5', f'"format": {other}')(copy)
+    with pytest.raises(CrypsisError, match=r"its format is .+ reads 5 alone; verify it with the version"):
         verify(copy)
 
 

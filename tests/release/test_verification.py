@@ -258,47 +258,6 @@ def test_what_could_not_be_checked_is_said(copy: Path) -> None:
     assert any("internal part" in note for note in verify(copy / "public").notes)
 
 
-def grown_old(folder: Path) -> None:
-    """The release as an earlier version wrote it: format 2, without what was added since."""
-    for part in ("public", "internal"):
-        for name in ("manifest.json", "report.json"):
-            path = folder / part / name
-            content = json.loads(path.read_text(encoding="utf-8"))
-            for added in ("assumed", "signed_by", "smallest_class"):
-                content.pop(added, None)
-            content |= {"format": 2} if name == "manifest.json" else {}
-            for item in content.get("requirements", ()):
-                item["verdict"].pop("assumptions")
-            path.write_text(json.dumps(content), encoding="utf-8")
-    reseal(folder)
-
-
-def test_a_release_of_an_older_format_is_judged_as_far_as_it_goes_and_not_called_sound(copy: Path) -> None:
-    grown_old(copy)
-    found = verify(copy)
-    assert found.problems == ()
-    assert not found.sound, "a new release from which statements were taken away looks the same"
-    assert found.older == 2
-    assert found.word == "as its manifest of format 2 states, which is less than sound"
-    assert any("does not state: assumed, signed_by, smallest_class" in note for note in found.notes)
-    assert any("The audit looked at all" in note for note in found.notes), "its bytes are audited like any"
-    assert found.verdicts[0].holds
-    answer = crypsis("verify", copy)
-    assert answer.returncode == 1, "what reads the exit code alone must not take it for sound"
-    assert "less than sound" in answer.stdout
-
-
-def test_a_broken_promise_of_an_older_format_is_not_sound(copy: Path) -> None:
-    grown_old(copy)
-    data = next((copy / "public").glob("data.*"))
-    lines = data.read_text(encoding="utf-8").splitlines()
-    data.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
-    reseal(copy)
-    found = verify(copy)
-    assert found.word == "NOT sound"
-    assert any("k-anonymity" in problem or "sealed" in problem for problem in found.problems)
-
-
 def test_what_is_missing_from_a_release_of_this_format_is_a_problem(copy: Path) -> None:
     edited("public/manifest.json", lambda content: content.pop("assumed"))(copy)
     reseal(copy)

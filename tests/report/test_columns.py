@@ -12,7 +12,7 @@ from crypsis.measures import CellLoss, RuleViolations
 from crypsis.privacy import KAnonymity
 from crypsis.release import publish
 from crypsis.release.guarantees import MeasuredLimit
-from crypsis.report.content import describe_columns
+from crypsis.report.content import describe_columns_for_reports
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
@@ -25,7 +25,7 @@ def told(nodes: list[int]) -> tuple[str, float]:
     attribute = Attribute("place", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("a", "b", "c"), PLACES)
     original = Table((attribute,), (np.array([0, 0, 1, 1, 2, 2], dtype=np.int32),))
     masked = original.with_columns({"place": np.array(nodes, dtype=np.int32)}, levels={"place": LOCAL})
-    (column,) = describe_columns(original, masked)
+    (column,) = describe_columns_for_reports(original, masked)
     assert column.changed is not None
     return column.treatment, round(column.changed * 6 / 100, 9)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crypsis.report.content import RecordHarm, hardest_groups
-from crypsis.report.histograms import FEW, class_size_histogram, distributions, value_text
+from crypsis.report.content import RecordHarm, hardest_groups_for_reports
+from crypsis.report.histograms import FEW, class_size_histogram, histograms_of_distributions
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.builders import build_hierarchy
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
+from crypsis.text.reports import value_text
 
 PLACES = Hierarchy.from_rows([["a", "west", "*"], ["b", "west", "*"], ["c", "east", "*"]])
 
@@ -35,7 +36,7 @@ def test_class_sizes_by_hand() -> None:
 def test_rare_categories_are_pooled_and_the_shift_is_told() -> None:
     table = people("a" * 20 + "b" * 15 + "c" * 3, [30.0] * 38)
     masked = table.with_columns({"place": np.array([0] * 25 + [1] * 13, dtype=np.int32)})
-    drawn = next(each for each in distributions(table, masked) if each.name == "place")
+    drawn = next(each for each in histograms_of_distributions(table, masked) if each.name == "place")
     assert drawn.labels == ("a", "b", "all others")
     assert drawn.before == (20, 15, 3)
     assert drawn.after == (25, 13, 0)
@@ -45,7 +46,7 @@ def test_rare_categories_are_pooled_and_the_shift_is_told() -> None:
 def test_the_ends_of_a_numeric_column_hold_several_people() -> None:
     ages = [*np.repeat(np.arange(20.0, 60.0), 5), 101.0, 3.0]
     table = people("a" * len(ages), ages)
-    drawn = next(each for each in distributions(table, table) if each.name == "age")
+    drawn = next(each for each in histograms_of_distributions(table, table) if each.name == "age")
     assert drawn.before[0] >= FEW
     assert drawn.before[-1] >= FEW
     assert sum(drawn.before) == len(ages)
@@ -56,11 +57,11 @@ def test_a_generalised_column_is_compared_by_its_groups() -> None:
     table = people("a" * 12 + "b" * 12 + "c" * 12, [30.0] * 36)
     leaves = table.leaf_codes("place")
     lifted = table.with_columns({"place": PLACES.lift(leaves, 1)}, levels={"place": 1})
-    drawn = next(each for each in distributions(table, lifted) if each.name == "place")
+    drawn = next(each for each in histograms_of_distributions(table, lifted) if each.name == "place")
     assert dict(zip(drawn.labels, drawn.after, strict=True)) == {"west": 24, "east": 12}
     assert drawn.before == drawn.after
     hidden = table.with_columns({"place": PLACES.lift(leaves, 2)}, levels={"place": 2})
-    assert [each.name for each in distributions(table, hidden)] == ["age"], "one group has no shape"
+    assert [each.name for each in histograms_of_distributions(table, hidden)] == ["age"], "one group has no shape"
 
 
 def test_a_locally_recoded_column_is_compared_at_one_level() -> None:
@@ -70,7 +71,7 @@ def test_a_locally_recoded_column_is_compared_at_one_level() -> None:
 
     def drawn(nodes: list[int]) -> tuple[dict[str, tuple[float, float]], str]:
         local = table.with_columns({"place": np.array(nodes, dtype=np.int32)}, levels={"place": LOCAL})
-        found = next(each for each in distributions(table, local) if each.name == "place")
+        found = next(each for each in histograms_of_distributions(table, local) if each.name == "place")
         return {la: (b, a) for la, b, a in zip(found.labels, found.before, found.after, strict=True)}, found.summary
 
     bars, summary = drawn(fine)
@@ -90,15 +91,15 @@ def test_generalised_numbers_stand_in_their_order() -> None:
     hierarchy = build_hierarchy("intervals:10", attribute, np.unique(values))
     table = Table((attribute.but(hierarchy=hierarchy),), (values,))
     lifted = table.with_columns({"age": hierarchy.lift(table.leaf_codes("age"), 1)}, levels={"age": 1})
-    (drawn,) = distributions(table, lifted)
+    (drawn,) = histograms_of_distributions(table, lifted)
     assert list(drawn.labels) == list(hierarchy.labels[1])
 
 
 @pytest.mark.parametrize("ages", [[np.nan] * 12, [5.0] * 12, [np.nan] * 11 + [7.0]])
 def test_columns_with_little_in_them_are_no_trouble(ages: list[float]) -> None:
     table = people("a" * 12, ages)
-    distributions(table, table)
-    distributions(table, table.without(np.ones(12, dtype=bool)))
+    histograms_of_distributions(table, table)
+    histograms_of_distributions(table, table.without(np.ones(12, dtype=bool)))
 
 
 def test_dates_are_told_as_days() -> None:
@@ -114,7 +115,7 @@ def test_the_hardest_groups_by_hand() -> None:
     loss = np.array([0.1] * 20 + [0.5] * 10 + [1.0] * 3)
     suppressed = np.arange(33) >= 30
     found = np.array([0.0] * 20 + [0.2] * 10 + [0.0] * 3)
-    groups = hardest_groups(table, RecordHarm(np.zeros(33, dtype=bool), suppressed, loss, found), ["place"])
+    groups = hardest_groups_for_reports(table, RecordHarm(np.zeros(33, dtype=bool), suppressed, loss, found), ["place"])
     assert [(g.column, g.group, g.records) for g in groups] == [
         ("", "all records", 33),
         ("place", "b", 10),
@@ -130,7 +131,7 @@ def test_rare_values_are_spoken_of_together_once_they_are_many() -> None:
     codes = np.array([0] * 30 + [code for code in range(1, 8) for _ in range(2)], dtype=np.int32)
     table = Table((attribute,), (codes,))
     nothing = np.zeros(len(codes))
-    groups = hardest_groups(table, RecordHarm(nothing == 1, nothing == 1, nothing, None), ["place"])
+    groups = hardest_groups_for_reports(table, RecordHarm(nothing == 1, nothing == 1, nothing, None), ["place"])
     assert {g.group for g in groups} == {"all records", "a", f"values of fewer than {FEW} records, together"}
     assert groups[0].found is None
 
@@ -138,5 +139,5 @@ def test_rare_values_are_spoken_of_together_once_they_are_many() -> None:
 def test_numbers_are_grouped_in_quarters_and_missing_ones_apart() -> None:
     table = people("a" * 60, [*np.arange(48.0), *([np.nan] * 12)])
     nothing = np.zeros(60)
-    groups = hardest_groups(table, RecordHarm(nothing == 1, nothing == 1, nothing, nothing), ["age"])
+    groups = hardest_groups_for_reports(table, RecordHarm(nothing == 1, nothing == 1, nothing, nothing), ["age"])
     assert sorted(g.records for g in groups) == [12, 12, 12, 12, 12, 60]

@@ -28,12 +28,12 @@ occupation = { role = "other", because = "known to nobody outside" }
 model = "k-anonymity"
 k = 3
 [[search]]
-name = "partition"
+name = "memetic"
 k = 3
-rungs = 4
+k_values = 4
 steps = 20
 [[search]]
-name = "grouping"
+name = "gomm"
 k = 3
 population = 10
 missing = "mean"
@@ -41,7 +41,7 @@ memory = 8
 [[search]]
 name = "local-recoding"
 k = 3
-rungs = 2
+k_values = 2
 nodes = 64
 [[waive]]
 finding = "singling-out"

@@ -27,10 +27,10 @@ from run.runs import PLAN, folder_with
 
 ENCODINGS = (GroupingEncoding, LevelEncoding, MaskedFileEncoding, PartitionEncoding, RecodingEncoding)
 MORE = """[[search]]
-name = "lattice"
+name = "pbg-ea"
 suppression = 0.1
 [[search]]
-name = "masking"
+name = "categorical-masking"
 columns = ["sex"]
 largest_k = 3
 depths = 1
@@ -63,7 +63,11 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         count(search, "problem", lambda search, *_: f"pose {type(search).__name__}")
     for encoding in ENCODINGS:
         count(encoding, "apply", lambda encoding, genome: f"decode {type(encoding).__name__} {genome.tobytes()!r}")
-    count(LocalRecoding, "solving", lambda method, _, rng, *_more: f"solve {method} {rng.bit_generator.state['state']}")
+    count(
+        LocalRecoding,
+        "solve_tasks",
+        lambda method, _, rng, *_more: f"solve {method} {rng.bit_generator.state['state']}",
+    )
     count(CellLoss, "against", lambda *_: "bind cell-loss")
     return counted
 

@@ -11,7 +11,7 @@ from crypsis.table.example import example
 def test_plain_mdav_stands_beside_every_other_solution() -> None:
     table = example(200, seed=4)
     asked = Analyses(table, 200, 1, stream="report")
-    with crypsis.evolve(table, search=searches.build("partition", k=4), budget="2 generations", seed=1) as run:
+    with crypsis.evolve(table, search=searches.build("memetic", k=4), budget="2 generations", seed=1) as run:
         own = next(solution for solution in run.front.everything if not solution.baseline)
         card = run.card(own, general=False)
         assert card.analyses == asked.compare(run.decode(own))

@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 
 from crypsis.errors import PlanError, SearchError
+from crypsis.evolution.frontier import spread_frontier_positions
 from crypsis.measures.objective import Complaint, Evaluation
-from crypsis.run.choosing import parse
-from crypsis.run.front import Front
-from crypsis.run.search_state import is_milestone, spread_positions
-from crypsis.run.solution import BASELINE, Solution
+from crypsis.run.choosing import BASELINE, Solution, parse_choosing_condition
+from crypsis.run.front import Front, is_front_milestone
 
 
 def solution(
     number: int, loss: float, risk: float, k: float | None = 5.0, complaints: tuple[Complaint, ...] = ()
 ) -> Solution:
     figures = {"loss": loss, "risk": risk, "k": k, "record-linkage": risk}
-    return Solution(number, 0, "partition", "aggregation", "words", {}, Evaluation(figures, complaints=complaints))
+    return Solution(number, 0, "memetic", "aggregation", "words", {}, Evaluation(figures, complaints=complaints))
 
 
 FRONT = Front(
@@ -60,7 +59,7 @@ def test_an_outline_has_the_ends_the_offers_and_what_lies_apart() -> None:
         ("record-linkage < 10%", [3, 4]),
         ("risk < loss", [3, 4]),
         ("family = 'recoding'", []),
-        ('method != "lattice" and number = 3', [3]),
+        ('method != "pbg-ea" and number = 3', [3]),
         ("loss >= 1e1 and loss <= 15.0", [2, 3]),
     ],
 )
@@ -90,7 +89,7 @@ def test_a_figure_that_is_not_given_meets_no_condition() -> None:
 )
 def test_conditions_that_cannot_be_read_get_a_sentence(condition: str, words: str) -> None:
     with pytest.raises(PlanError) as refusal:
-        parse(condition, FRONT.figures)
+        parse_choosing_condition(condition, FRONT.figures)
     assert words in str(refusal.value)
 
 
@@ -129,12 +128,12 @@ def test_picks_that_find_nothing() -> None:
 def test_spread_takes_corners_then_gaps() -> None:
     scores = np.array([[0.0, 10.0], [1.0, 6.0], [5.0, 5.0], [9.0, 1.0], [10.0, 0.0]])
     none = np.zeros(5, dtype=np.bool_)
-    assert spread_positions(scores, none, 3) == [0, 4, 1]  # the ends and the knee
-    assert spread_positions(scores, none, 4) == [0, 4, 1, 2]  # then the farthest
-    assert spread_positions(scores, np.array([True, True, False, False, True]), 1) == [2]
-    assert spread_positions(scores, ~none, 3) == []
-    assert sorted(spread_positions(scores, none, 99)) == [0, 1, 2, 3, 4]
+    assert spread_frontier_positions(scores, none, 3) == [0, 4, 1]  # the ends and the knee
+    assert spread_frontier_positions(scores, none, 4) == [0, 4, 1, 2]  # then the farthest
+    assert spread_frontier_positions(scores, np.array([True, True, False, False, True]), 1) == [2]
+    assert spread_frontier_positions(scores, ~none, 3) == []
+    assert sorted(spread_frontier_positions(scores, none, 99)) == [0, 1, 2, 3, 4]
 
 
 def test_milestones_thin_out() -> None:
-    assert [g for g in range(50) if is_milestone(g)] == [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48]
+    assert [g for g in range(50) if is_front_milestone(g)] == [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48]

@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 import crypsis
 from crypsis.cli.app import app
 from crypsis.measures.objective import Complaint, Evaluation
-from crypsis.run.front import Front, closest, family_contributions, shortage
-from crypsis.run.solution import Solution
-from crypsis.text.reports import change_text
+from crypsis.run.choosing import Solution, choose_closest_solution, shortage_when_choosing
+from crypsis.run.front import Front, family_contributions
+from crypsis.text.reports import change_text_for_reports
 
 
 def solution(number: int, title: str, loss: float, risk: float, *complaints: Complaint) -> Solution:
@@ -32,11 +32,13 @@ def test_searches_without_releasable_solutions_are_listed() -> None:
 
 def test_the_closest_misses_least() -> None:
     near = Complaint("suppression", "", 1.0, 1.2)
-    found = closest([solution(1, "a", 1, 1, SHORT), solution(2, "b", 5, 5, near), solution(3, "c", 1, 1, SHORT, near)])
+    found = choose_closest_solution(
+        [solution(1, "a", 1, 1, SHORT), solution(2, "b", 5, 5, near), solution(3, "c", 1, 1, SHORT, near)]
+    )
     assert found is not None
     assert found.solution.number == 2
-    assert change_text(found.changes[0]) == "at most 1.2 % of the records suppressed (now 1 %)"
-    assert closest([]) is None
+    assert change_text_for_reports(found.changes[0]) == "at most 1.2 % of the records suppressed (now 1 %)"
+    assert choose_closest_solution([]) is None
 
 
 @pytest.mark.parametrize(
@@ -49,13 +51,13 @@ def test_the_closest_misses_least() -> None:
     ],
 )
 def test_how_far_a_demand_is_missed(complaint: Complaint, share: float) -> None:
-    assert shortage(complaint) == pytest.approx(share)
+    assert shortage_when_choosing(complaint) == pytest.approx(share)
 
 
 def test_the_command_says_both(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     models = [crypsis.KAnonymity(k=3), crypsis.LDiversity(l=40, confidential=("diagnosis",))]
-    search = crypsis.LocalRecodingSearch(k=3, rungs=2, nodes=64)
+    search = crypsis.LocalRecodingSearch(k=3, k_values=2, nodes=64)
     with crypsis.evolve(crypsis.example(80), search, models, budget="1 generations", seed=1, folder=folder):
         pass
     shown = CliRunner().invoke(app, ["front", str(folder)]).stdout

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from crypsis.run.clock import interrupts_deferred
+from crypsis.run.clock import defer_interrupts_of_run
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def interrupts_are_obeyed() -> Iterator[None]:
 
 def test_a_signal_waits_for_the_end_of_the_step() -> None:
     done = []
-    with pytest.raises(KeyboardInterrupt), interrupts_deferred():  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), defer_interrupts_of_run():  # noqa: PT012
         os.kill(os.getpid(), signal.SIGINT)
         done.append("the rest of the step")
     assert done
@@ -31,7 +31,7 @@ def test_a_signal_waits_for_the_end_of_the_step() -> None:
 
 def test_a_second_signal_is_obeyed_at_once() -> None:
     done = []
-    with pytest.raises(KeyboardInterrupt), interrupts_deferred():  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), defer_interrupts_of_run():  # noqa: PT012
         os.kill(os.getpid(), signal.SIGINT)
         done.append("after the first")
         os.kill(os.getpid(), signal.SIGINT)
@@ -40,7 +40,7 @@ def test_a_second_signal_is_obeyed_at_once() -> None:
 
 
 def test_a_step_that_fails_keeps_its_own_error() -> None:
-    with pytest.raises(ZeroDivisionError), interrupts_deferred():  # noqa: PT012
+    with pytest.raises(ZeroDivisionError), defer_interrupts_of_run():  # noqa: PT012
         os.kill(os.getpid(), signal.SIGINT)
         1 / 0  # noqa: B018
 
@@ -49,7 +49,7 @@ def test_other_threads_change_no_handler() -> None:
     seen = []
 
     def work() -> None:
-        with interrupts_deferred():
+        with defer_interrupts_of_run():
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)

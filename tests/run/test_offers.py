@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.attacks.linkage import measure_attacks
+from crypsis.attacks.linkage import attack_by_linkage
 from crypsis.cli import options
 from crypsis.measures.objective import Complaint, Evaluation
 from crypsis.measures.utility import Usefulness
-from crypsis.run.choosing import DEFAULT_PICK, RULES
+from crypsis.run.choosing import BASELINE, DEFAULT_PICK, RULES, Solution
 from crypsis.run.front import Front
-from crypsis.run.solution import BASELINE, Solution
 from crypsis.text import ruin_text
 
 SOUND = {"age": {"loss": 5.0, "distance": 2.0, "vanished": 0.0}}
@@ -35,7 +34,7 @@ def point(
 ) -> Solution:
     intervals = {} if span is None else {"risk": span}
     found = Evaluation({"loss": loss, "risk": risk}, intervals=intervals, complaints=complaints, columns=columns)
-    return Solution(number, 0, "partition", "aggregation", "words", {}, found)
+    return Solution(number, 0, "memetic", "aggregation", "words", {}, found)
 
 
 def chosen(front: Front) -> dict[str, int]:
@@ -160,7 +159,7 @@ def test_offers_say_what_baselines_keep() -> None:
     assert "99 % keep their answer; plain MDAV: 88 %" in front.why(front.offers[0])
 
 
-@pytest.mark.parametrize("search", ["composite", "partition", "local-recoding"])
+@pytest.mark.parametrize("search", ["composite", "memetic", "local-recoding"])
 def test_no_attacker_finds_more_than_an_offer_prints(search: str) -> None:
     table = crypsis.example(100)
     with crypsis.evolve(table, search, [crypsis.KAnonymity(k=3)], budget="2 generations", seed=1) as run:
@@ -168,7 +167,7 @@ def test_no_attacker_finds_more_than_an_offer_prints(search: str) -> None:
         for offer in run.front.offers:
             masked, printed = run.decode(offer.solution), offer.solution.figure("risk")
             assert printed is not None
-            found = measure_attacks(table, masked, "", table.quasi_identifiers, offer.solution.family)
+            found = attack_by_linkage(table, masked, "", table.quasi_identifiers, offer.solution.family)
             assert max(each.found or 0.0 for each in found) <= printed + 1e-9
 
 

@@ -71,7 +71,7 @@ def test_suppressed_records_are_counted_again(run: Run, tmp_path: Path, allowed:
 
 
 def test_the_family_of_a_decoded_table_is_that_of_its_search(run: Run) -> None:
-    solution = next(s for s in run.front.everything if s.title == "partition")
-    run._decoded._tables.clear()
+    solution = next(s for s in run.front.everything if s.title == "memetic")
+    run._decoded_tables._tables.clear()
     assert (provenance := run.decode(forged(solution)).provenance) is not None
     assert provenance.family == "aggregation"

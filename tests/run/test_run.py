@@ -17,23 +17,22 @@ import pytest
 import crypsis
 from crypsis.engines import Serial, engine
 from crypsis.errors import CrypsisError, PlanError, SearchError
-from crypsis.masking.generalisation import Generalisation, datafly, datafly_steps
+from crypsis.masking.generalisation import Generalisation, datafly
 from crypsis.measures.estimate_use import EstimateUse
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.record_linkage import RecordLinkage
-from crypsis.pieces import complete
 from crypsis.plan import Plan
 from crypsis.privacy.anonymity import KAnonymity
-from crypsis.privacy.model import class_sizes
 from crypsis.run import Run
 from crypsis.run.baselines import baselines
-from crypsis.run.folder import held
 from crypsis.run.schedule import Writing
 from crypsis.run.search_state import SearchState
-from crypsis.run.store import FORMAT
+from crypsis.run.store import FORMAT, lock_run_folder
+from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.example import example
 from crypsis.table.files import write_table
-from crypsis.table.lattice import Lattice
+from crypsis.table.lattice import Lattice, datafly_steps_in_lattice
+from crypsis.tasks import complete
 from run.runs import PLAN, begun, bits, finished, folder_with
 
 
@@ -52,7 +51,7 @@ def whole(plan: Path) -> Iterator[Run]:
 def test_baselines_and_every_search_are_on_one_scale(whole: Run) -> None:
     titles = {solution.title for solution in whole.solutions}
     baselines = {"untouched", "plain MDAV", "plain recoding", "plain local recoding"}
-    assert titles == baselines | {"partition", "grouping", "local-recoding"}
+    assert titles == baselines | {"memetic", "gomm", "local-recoding"}
     assert all(solution.figure("loss") is not None for solution in whole.solutions)
     untouched = whole.solutions[0]
     assert untouched.figure("loss") == 0.0
@@ -134,10 +133,12 @@ def test_a_run_stopped_within_its_first_population_goes_on_to_the_same_bits(
 ) -> None:
     """Masked files are made one by one; a stop between two of them loses none and changes nothing."""
     head, tail = PLAN[: PLAN.index("[[require]]")], PLAN[PLAN.index("[run]") :]
-    search = '[[search]]\nname = "masking"\nlargest_k = 2\ndepths = 1\nswappings = 1\nprams = 3\nbatch = 2\n'
+    search = (
+        '[[search]]\nname = "categorical-masking"\nlargest_k = 2\ndepths = 1\nswappings = 1\nprams = 3\nbatch = 2\n'
+    )
     plan = folder_with(tmp_path / "job", head + search + tail, rows=60)
     reference = bits(finished(begun(plan, tmp_path / "at once")))
-    monkeypatch.setattr("crypsis.searches.maskings.strategy.PAIRS", 0)
+    monkeypatch.setattr("crypsis.searches.categorical_masking.categorical_masking_search.PAIRS", 0)
     steps = begun(plan, tmp_path / "stopped").proceed()
     while (step := next(steps)).evaluations < files:
         assert step.generation == 0
@@ -196,7 +197,7 @@ def test_a_baseline_keeps_the_limit_of_the_risk_by_the_size_of_its_classes() -> 
     assert [each.name for each in baselines(plan, table) if each.safe] == ["MDAV within the limit of risk"]
     safe = next(each for each in baselines(plan, table) if each.safe)
     masked = complete(safe.make(table, np.random.default_rng(0)))
-    assert class_sizes(masked, masked.quasi_identifiers).min() >= 13
+    assert equivalence_class_sizes(masked, masked.quasi_identifiers).min() >= 13
     assert RecordLinkage().against(table).read(masked) <= 8.0
     assert not any(each.safe for each in baselines(plan, table.take(np.arange(12)))), "too few records"
     assert [each.name for each in baselines(Plan.parse(tomllib.loads(PLAN)), table) if each.safe] == ["plain MDAV"]
@@ -206,7 +207,7 @@ def test_a_baseline_keeps_the_limit_of_the_risk_by_the_size_of_its_classes() -> 
 def test_plain_recoding_stops_at_the_first_step_that_keeps_k(k: int, suppression: float) -> None:
     table = example(120, seed=3)
     found = complete(datafly(table, k, suppression, np.random.default_rng(0)))
-    for levels in datafly_steps(Lattice.of(table)):
+    for levels in datafly_steps_in_lattice(Lattice.of(table)):
         method = Generalisation(levels=levels, suppression=suppression, k=k)
         with suppress(CrypsisError):
             assert method.mask(table, np.random.default_rng(0)).fingerprint() == found.fingerprint()
@@ -221,11 +222,11 @@ def test_baselines_of_a_large_table_are_made_in_blocks(monkeypatch: pytest.Monke
     plain = next(each for each in baselines(Plan.parse(tomllib.loads(PLAN)), table) if each.name == "plain MDAV")
     assert plain.message.endswith("within blocks of 40 similar records")
     masked = complete(plain.make(table, np.random.default_rng(0)))
-    assert class_sizes(masked, masked.quasi_identifiers).min() >= 3
+    assert equivalence_class_sizes(masked, masked.quasi_identifiers).min() >= 3
 
 
 def test_searches_do_not_disturb_each_other(plan: Path, whole: Run) -> None:
-    alone = PLAN[: PLAN.index('[[search]]\nname = "grouping"')] + PLAN[PLAN.index("[run]") :]
+    alone = PLAN[: PLAN.index('[[search]]\nname = "gomm"')] + PLAN[PLAN.index("[run]") :]
     folder = plan.parent / "alone"
     run = finished(begun(folder_with(folder, alone), folder / "run"))
     shared = [row[2:4] for row in bits(whole) if row[1] == 0]
@@ -259,7 +260,7 @@ def test_a_budget_of_almost_nothing_ends_with_a_releasable_point_and_is_resumed_
 def test_two_runs_do_not_share_a_folder(plan: Path, whole: Run) -> None:
     with pytest.raises(SearchError, match="already exists"):
         begun(plan, whole.folder)
-    with held(whole.folder), pytest.raises(SearchError, match="another process is running"):
+    with lock_run_folder(whole.folder), pytest.raises(SearchError, match="another process is running"):
         finished(Run.resume(whole.folder))
 
 
@@ -293,7 +294,7 @@ def test_changed_data_and_changed_plans_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SearchError, match="the data changed"):
         finished(Run.resume(tmp_path / "run"))
     text = (tmp_path / "run" / "plan.toml").read_text()
-    (tmp_path / "run" / "plan.toml").write_text(text.replace("k = 3\nrungs", "k = 4\nrungs"))
+    (tmp_path / "run" / "plan.toml").write_text(text.replace("k = 3\nk_values", "k = 4\nk_values"))
     with pytest.raises(SearchError, match="changed since the run began"):
         Run.open(tmp_path / "run")
 

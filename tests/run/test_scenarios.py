@@ -11,11 +11,11 @@ import pytest
 import crypsis
 from crypsis.errors import ReleaseRefused
 from crypsis.plan import Plan
-from crypsis.plan.checking import check
+from crypsis.plan.checking import check_before_run
 from crypsis.release import verify
 from crypsis.run import Run
 from crypsis.table.files import write_table
-from crypsis.text import uncovered_text
+from crypsis.text import uncovered_attackers_text
 
 HOME, WORK = ("age", "sex", "district", "marital"), ("education", "occupation", "hours")
 PLAN = """
@@ -43,15 +43,14 @@ knows = ["education", "occupation", "hours"]
 {reason}
 require = [{{ model = "k-anonymity", k = 4 }}]
 [[search]]
-name = "grouping"
-recipe = "mixed"
+name = "mixed-grouping"
 k = 4
 largest_k = 20
 population = 8
 [[search]]
 name = "composite"
 k = 4
-rungs = 2
+k_values = 2
 [[waive]]
 finding = "singling-out"
 column = "income"
@@ -84,7 +83,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_grouping_holds_the_least_loss_and_the_all_knowing_risk_stands_beside_it(run: Run) -> None:
     best = run.front.pick("faithful")
-    assert best.title == "grouping"
+    assert best.title == "mixed-grouping"
     assert best.figure("k.scenarios") >= 4
     assert best.figure("k") < 4
     assert best.figure("all-knowing") > best.figure("risk")
@@ -92,7 +91,7 @@ def test_grouping_holds_the_least_loss_and_the_all_knowing_risk_stands_beside_it
     assert best.figure("all-knowing") == pytest.approx(expected)
     assert "all-knowing" in run.front.frame.columns
     assert run.front.where("all-knowing < 101")
-    assert f"{best.figure('all-knowing'):.1f} %" in uncovered_text(best.evaluation.figures)
+    assert f"{best.figure('all-knowing'):.1f} %" in uncovered_attackers_text(best.evaluation.figures)
     together = min(s.figure("loss") for s in run.front.everything if s.title == "composite" and s.feasible)
     assert best.figure("loss") < together, "masking the scenarios apart loses less than masking them together"
 
@@ -129,11 +128,11 @@ def test_a_forged_scenario_is_found(run: Run, tmp_path: Path) -> None:
 
 def test_without_a_reason_nothing_is_released_by_scenarios_alone(tmp_path: Path) -> None:
     path = planned(tmp_path, "")
-    notes = " ".join(check(path, estimate=False).notes)
+    notes = " ".join(check_before_run(path, estimate=False).notes)
     assert "no release before 'colleague' says why" in notes
     tied = path.with_name("tied.toml")
     tied.write_text(path.read_text() + '[[rule]]\nholds = "hours <= age"\n')
-    assert "rule[1]: it ties" in " ".join(check(tied, estimate=False).notes)
+    assert "rule[1]: it ties" in " ".join(check_before_run(tied, estimate=False).notes)
     with finished(path) as opened:
         with pytest.raises(ReleaseRefused, match="no demand of the plan covers an intruder who knows all 7"):
             opened.release("faithful", tmp_path / "release")
@@ -147,7 +146,7 @@ def test_without_a_reason_nothing_is_released_by_scenarios_alone(tmp_path: Path)
 
 def test_a_demand_on_some_columns_alone_releases_nothing(tmp_path: Path) -> None:
     table = crypsis.example(80)
-    search, model = crypsis.GroupingSearch(recipe="mixed", k=3), crypsis.KAnonymity(k=3, quasi_identifiers=HOME)
+    search, model = crypsis.MixedGroupingSearch(k=3), crypsis.KAnonymity(k=3, quasi_identifiers=HOME)
     run = crypsis.evolve(table, search, [model], budget="2 generations", seed=1)
     with run, pytest.raises(ReleaseRefused, match=r"say in a \[\[scenario\]\] table that requires k-anonymity why"):
         run.release("faithful", tmp_path / "release")

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from crypsis.cli.app import app
 from crypsis.errors import CrypsisError, SearchError
 from crypsis.run import Run
-from crypsis.run.store import Row, Store, row_digest
+from crypsis.run.store import Row, Store, digest_store_row
 from run.runs import begun, bits, finished, folder_with
 
 FLIPS = 300
@@ -53,11 +53,11 @@ def everything(folder: Path) -> list[Any]:
     with Run.open(folder) as run:
         searches = range(len(run.plan.search))
         tables = {solution.number: run.decode(solution).fingerprint() for solution in run.front}
-        notes = [run.store.noted(key) for key in ("budget", "elapsed", "finished", "format", "run")]
+        notes = [run.store.read_note(key) for key in ("budget", "elapsed", "finished", "format", "run")]
         return [
             bits(run), tables, [solution.to_dict() for solution in run.front], run.solutions, notes,
             run.store.history(), [run.store.state(index) for index in searches],
-            [run.store.known(index) for index in searches],
+            [run.store.solution_keys(index) for index in searches],
         ]  # fmt: skip
 
 
@@ -157,10 +157,10 @@ def test_digests_tell_rows_apart(first: list[Any], second: list[Any]) -> None:
     def typed(values: list[Any]) -> list[Any]:
         return [(type(value), value) for value in values]
 
-    same = row_digest("run", "meta", first) == row_digest("run", "meta", second)
+    same = digest_store_row("run", "meta", first) == digest_store_row("run", "meta", second)
     assert same == (typed(first) == typed(second))
-    assert row_digest("run", "meta", first) != row_digest("run", "history", first)
-    assert row_digest("run", "meta", first) != row_digest("other", "meta", first)
+    assert digest_store_row("run", "meta", first) != digest_store_row("run", "history", first)
+    assert digest_store_row("run", "meta", first) != digest_store_row("other", "meta", first)
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_what_is_written_over_reads_back(
             with store.transaction():
                 store.note(key, value)
             expected[key] = value
-        assert {key: store.noted(key) for key in expected} == expected
+        assert {key: store.read_note(key) for key in expected} == expected
 
 
 def test_a_transaction_that_fails_leaves_the_seals_as_they_were(store: Store) -> None:

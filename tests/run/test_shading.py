@@ -17,19 +17,19 @@ def test_the_front_is_weighed_anew_without_a_search() -> None:
     other = {"age": 5.0, "district": 0.0}
     heavy = table.with_columns({}, attributes={n: table.attribute(n).but(importance=v) for n, v in other.items()})
     bound = InformationLoss().against(heavy)
-    with crypsis.evolve(table, search=searches.build("partition", k=4), budget="2 generations", seed=1) as run:
-        front = run.weighed(other)
+    with crypsis.evolve(table, search=searches.build("memetic", k=4), budget="2 generations", seed=1) as run:
+        front = run.reweigh(other)
         assert len(front.everything) == len(run.front.everything)
         for solution in front.everything:
             assert solution.figure("loss") == pytest.approx(bound.read(run.decode(solution.number)))
-        assert [s.figure("loss") for s in run.weighed({}).everything] == pytest.approx(
+        assert [s.figure("loss") for s in run.reweigh({}).everything] == pytest.approx(
             [s.figure("loss") for s in run.front.everything]
         )
         for wrong, words in (({"age": 7.0}, "0 to 5"), ({"agee": 1.0}, "agee")):
             with pytest.raises(PlanError, match=words):
-                run.weighed(wrong)
+                run.reweigh(wrong)
         with pytest.raises(PlanError, match="no loss counts"):
-            run.weighed(dict.fromkeys(table.quasi_identifiers, 0.0))
+            run.reweigh(dict.fromkeys(table.quasi_identifiers, 0.0))
 
 
 def plan(**columns: dict[str, object]) -> list[str]:

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import crypsis
-from crypsis.privacy.model import class_sizes
 from crypsis.table.aligning import in_terms_of
+from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.frames import as_table
 from crypsis.table.precision import at_source_precision, moment_step
 
@@ -43,7 +43,7 @@ def test_values_have_the_precision_of_the_source(kind: str, tmp_path: Path) -> N
     table = given if isinstance(given, crypsis.Table) else as_table(given)
     masked = crypsis.Microaggregation(k=4, columns=tuple(QUASI)).mask(table, np.random.default_rng(0))
     rounded = at_source_precision(masked, table)
-    assert class_sizes(rounded, QUASI).min() >= 4, "judged after rounding"
+    assert equivalence_class_sizes(rounded, QUASI).min() >= 4, "judged after rounding"
     for name, step in (("age", 1.0), ("born", 86_400.0), ("seen", 60.0), ("day", 86_400.0)):
         unit = step if table.attribute(name).dates == "datetime" else 1.0
         assert not (rounded.column(name) % unit).any(), name

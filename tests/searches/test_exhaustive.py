@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from crypsis.errors import SearchError, TableError
-from crypsis.searches.exhaustive import (
+from crypsis.searches.partitions.lower_bound import (
     MOST_RECORDS,
-    chromosome_probability,
     count_partitions,
+    count_representative_partitions,
     optimal_partition,
-    paper_bound,
-    paper_probability,
-    representatives,
+    paper_bound_probability,
+    paper_partition_bound,
+    probability_of_candidate_partition,
 )
 from naive.subsets import optimum, partitions
 from naive.subsets import representatives as printed
@@ -34,25 +34,25 @@ TABLE_I = {
 
 @pytest.mark.parametrize(("n", "row"), TABLE_I.items(), ids=str)
 def test_table_one(n: int, row: tuple[int, int, int]) -> None:
-    assert tuple(representatives(n, k) for k in (3, 4, 5)) == row
+    assert tuple(count_representative_partitions(n, k) for k in (3, 4, 5)) == row
 
 
 def test_representatives_are_equation_four() -> None:
     for n, k in product(range(2, 40), (2, 3, 4)):
         if n >= k:
-            assert representatives(n, k) == printed(n, k, k)
+            assert count_representative_partitions(n, k) == printed(n, k, k)
 
 
 def test_example_one() -> None:
-    assert paper_bound(30, 3) == 1208883745669600000
-    assert float(paper_probability(30, 3)) == pytest.approx(13.2977212023656e-12, rel=1e-13)
+    assert paper_partition_bound(30, 3) == 1208883745669600000
+    assert float(paper_bound_probability(30, 3)) == pytest.approx(13.2977212023656e-12, rel=1e-13)
 
 
 def test_equation_six_is_no_upper_bound() -> None:
-    assert float(chromosome_probability(30, 3)) == pytest.approx(1.6e-3, rel=0.01)
-    assert float(chromosome_probability(11, 3)) == pytest.approx(0.352, abs=5e-4)
-    assert chromosome_probability(30, 3) > paper_probability(30, 3)
-    assert count_partitions(30, 3) > representatives(30, 3) * paper_bound(30, 3)
+    assert float(probability_of_candidate_partition(30, 3)) == pytest.approx(1.6e-3, rel=0.01)
+    assert float(probability_of_candidate_partition(11, 3)) == pytest.approx(0.352, abs=5e-4)
+    assert probability_of_candidate_partition(30, 3) > paper_bound_probability(30, 3)
+    assert count_partitions(30, 3) > count_representative_partitions(30, 3) * paper_partition_bound(30, 3)
 
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (7, 2), (8, 3), (9, 3), (10, 4), (5, 1)])
@@ -67,7 +67,7 @@ def test_probability_by_enumeration(n: int, k: int) -> None:
     for genes in product(range(letters), repeat=n):
         sizes = [genes.count(letter) for letter in set(genes)]
         good += all(k <= size < 2 * k for size in sizes)
-    assert chromosome_probability(n, k) * letters**n == good
+    assert probability_of_candidate_partition(n, k) * letters**n == good
 
 
 def test_optimum_of_eleven_records_is_the_best_of_all_10395() -> None:

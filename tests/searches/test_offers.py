@@ -28,7 +28,12 @@ def test_only_searches_with_a_purpose_are_offered_and_no_other_list_decides() ->
 
 
 def test_what_cannot_treat_the_table_is_not_offered() -> None:
-    assert {offer.name for offer in offers(numbers(40), 3)} == {"composite", "grouping", "mixed-masking", "partition"}
+    assert {offer.name for offer in offers(numbers(40), 3)} == {
+        "composite",
+        "mixed-grouping",
+        "mixed-masking",
+        "memetic",
+    }
     assert offers(numbers(2), 3) == []
 
 
@@ -46,8 +51,9 @@ def test_a_table_that_lacks_values_is_offered_the_same_searches() -> None:
 def test_a_search_that_needs_another_plan_says_so() -> None:
     for table in (example(100), numbers(40)):
         drawbacks = {offer.name: offer.drawback for offer in offers(table, 3)}
-        assert "leaves all columns in one group" in drawbacks.pop("grouping")
+        assert "leaves all columns in one group" in drawbacks.pop("mixed-grouping")
         assert "promises no k" in drawbacks.pop("mixed-masking")
+        assert "held no point of the front" in drawbacks.pop("local-recoding", "held no point of the front")
         assert not any(drawbacks.values())
 
 

@@ -122,7 +122,7 @@ def finished(home: Path) -> Path:
     """The example with a search that has ended."""
     with serving(home):
         run = home / "example" / "people-plan-run"
-        job = jobs.job(run)
+        job = jobs.recorded_job(run)
         assert job is not None
         ended(job)
     return home

@@ -11,9 +11,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from crypsis.studio import access
-from crypsis.studio.access import DOOR, AccessControl, Credentials, own_host
-from crypsis.studio.app import build
-from crypsis.studio.server import entry_file, listen
+from crypsis.studio.access import DOOR, AccessControl, Credentials, access_file_with_token, own_host
+from crypsis.studio.server import build, listen
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Bundle, Studio
 
@@ -96,7 +95,7 @@ def test_foreign_cookies_however_malformed_lock_nobody_out(
 
 
 def test_the_entry_file_posts_the_token_and_goes(client: TestClient, entry: Credentials, tmp_path: Path) -> None:
-    path = entry_file(tmp_path, entry)
+    path = access_file_with_token(tmp_path, entry)
     assert path.stat().st_mode & 0o777 == 0o600
     assert entry.token in path.read_text(encoding="utf-8")
     from_a_file = {"origin": "null", "sec-fetch-site": "cross-site"}
@@ -113,8 +112,8 @@ def test_the_entry_file_posts_the_token_and_goes(client: TestClient, entry: Cred
 
 
 def test_an_entry_file_of_a_killed_studio_is_removed(tmp_path: Path, entry: Credentials) -> None:
-    left = entry_file(tmp_path, Credentials(8001))
-    assert entry_file(tmp_path, entry).exists()
+    left = access_file_with_token(tmp_path, Credentials(8001))
+    assert access_file_with_token(tmp_path, entry).exists()
     assert not left.exists()
 
 

@@ -36,5 +36,5 @@ def test_stories_open_one_run_and_read_no_file_again(tmp_path: Path, monkeypatch
     count(files, "read_table", files.read_table)
     for solution in session.front.solutions:
         session.describe(solution.number)
-        session.masked(solution.number)
+        session.masked_table(solution.number)
     assert counted == Counter()

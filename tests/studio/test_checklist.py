@@ -13,15 +13,15 @@ from starlette.testclient import TestClient
 from crypsis.measures.objective import Complaint
 from crypsis.plan.sections import Column
 from crypsis.release import verify
-from crypsis.studio.app import build
-from crypsis.studio.publishing import checklist
+from crypsis.studio.pages.release import release_page_checklist
+from crypsis.studio.server import build
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Bundle, Studio
 from crypsis.table.attribute import Role
 from run.runs import PLAN, begun, finished, folder_with
 
 WAIVED = '[[waive]]\nfinding = "singling-out"\ncolumn = "income"\nbecause = "known to nobody outside"\n'
-SEARCHED = '[[search]]\nname = "partition"\nk = 3\n[run]\nbudget = "1 generations"\nseed = 11\n'
+SEARCHED = '[[search]]\nname = "memetic"\nk = 3\n[run]\nbudget = "1 generations"\nseed = 11\n'
 QUICK = PLAN.split("[[search]]")[0] + WAIVED + SEARCHED
 
 
@@ -54,7 +54,7 @@ def client(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def failing(session: Session) -> list[str]:
     solution = session.solution(session.chosen) if session.chosen is not None else None
-    return [item.what for item in checklist(session, solution) if not item.holds]
+    return [item.what for item in release_page_checklist(session, solution) if not item.holds]
 
 
 def export(client: TestClient) -> tuple[int, str]:
@@ -117,13 +117,13 @@ def test_every_other_item_can_fail(session: Session) -> None:
     broken = replace(
         solution.evaluation, verdicts=(verdict,), complaints=(Complaint("model", "k-anonymity"), Complaint("no-model"))
     )
-    items = checklist(session, replace(solution, evaluation=broken))
+    items = release_page_checklist(session, replace(solution, evaluation=broken))
     assert [item.holds for item in items] == [True, False, False, True, True, True]
     columns = {**session.run.plan.columns, "sex": Column(role=Role.UNDECIDED)}
     session.run.plan = session.run.plan.model_copy(update={"columns": columns})
     assert failing(session) == ["Somebody decided about every column"]
     unguarded = replace(solution, evaluation=replace(solution.evaluation, verdicts=()))
-    items = {item.what: item.holds for item in checklist(session, unguarded)}
+    items = {item.what: item.holds for item in release_page_checklist(session, unguarded)}
     assert items["A privacy model or a risk limit is demanded"] is False
 
 
@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_looked_at_is_no_reason_to_trust_it(session: Sessi
     session.run.close()
     again = Session(session.source, session.plan_path, session.run_folder)
     again.reading.wait()
-    (item,) = (each for each in checklist(again, solution) if each.what.startswith("Identifiers"))
+    (item,) = (each for each in release_page_checklist(again, solution) if each.what.startswith("Identifiers"))
     assert not item.holds
     assert item.found.startswith("the file cannot be read")
     again.run.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crypsis.plan.sections import measures, models, searches
 from crypsis.registry import Registry, Settings
-from crypsis.studio.forms import entries
+from crypsis.studio.forms import form_entries
 
 
 def offered(registry: Registry[Settings]) -> set[tuple[str, str]]:
@@ -12,26 +12,41 @@ def offered(registry: Registry[Settings]) -> set[tuple[str, str]]:
     return {
         (name, entry.name)
         for name in registry
-        for entry in entries(registry[name], {}, ("age", "sex"))
+        for entry in form_entries(registry[name], {}, ("age", "sex"))
         if entry.sort == "column"
     }
 
 
 def test_settings_that_name_a_column_offer_the_columns() -> None:
     assert offered(measures) == {
-        ("classification-metric", "label"),
+        ("individual-risk", "weights"),
+        ("household-risk", "weights"),
+        ("household-risk", "household"),
+        ("journalist-risk", "weights"),
+        ("journalist-risk", "member"),
+        ("marketer-risk", "weights"),
+        ("marketer-risk", "member"),
+        ("table-use", "weights"),
+        ("means-use", "weights"),
+        ("regression-use", "target"),
         ("estimate-use", "target"),
         ("estimate-use", "weights"),
-        ("means-use", "weights"),
         ("classifier-use", "target"),
-        ("regression-use", "target"),
-        ("table-use", "weights"),
+        ("classification-metric", "label"),
     }
-    assert offered(models) == {("delta-presence", "member")}
-    assert offered(searches) == {("lattice", "label")}
+    assert offered(models) == {
+        ("delta-presence", "member"),
+        ("household-k-anonymity", "household"),
+        ("k-map", "weights"),
+        ("k-map", "member"),
+        ("highest-risk", "weights"),
+        ("average-risk", "weights"),
+        ("records-at-risk", "weights"),
+    }
+    assert offered(searches) == {("pbg-ea", "label")}
 
 
 def test_a_value_is_text_though_its_help_mentions_a_column() -> None:
-    (present,) = [entry for entry in entries(models["delta-presence"], {}, ("age",)) if entry.name == "present"]
+    (present,) = [entry for entry in form_entries(models["delta-presence"], {}, ("age",)) if entry.name == "present"]
     assert "column" in present.help
     assert present.sort == "text"

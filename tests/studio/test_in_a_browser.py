@@ -135,7 +135,7 @@ def test_reload_kill_and_restart_lose_nothing(own_home: Path, visitor: Any) -> N
         row = "number => document.querySelector(`tr[data-number='${number}']`)?.textContent.includes('pinned')"
         until(page, row, number)
         assert page.evaluate(label) == held  # the page was brought up to date and the focus stayed
-        job = jobs.job(run)
+        job = jobs.recorded_job(run)
         assert job is not None
         assert job.alive
 

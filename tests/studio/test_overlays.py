@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crypsis.studio.comparison import ORIGINAL, overlay, overlays
+from crypsis.studio.pages.compare import ORIGINAL, overlay, overlays
 from crypsis.table.builders import build_hierarchy
 from crypsis.table.table import LOCAL, Table
 

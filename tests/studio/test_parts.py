@@ -16,17 +16,23 @@ from crypsis.errors import PlanError, TableError
 from crypsis.plan import Plan
 from crypsis.plan.sections import Running
 from crypsis.privacy import KAnonymity, LDiversity
-from crypsis.studio import jobs, opening
-from crypsis.studio.columns import MOST_ORDERED, entry, grid, settle
-from crypsis.studio.comparison import MOST_COLUMNS, association_changes, cramer, explained_match
-from crypsis.studio.forms import answers, apply_goal, entries, number
-from crypsis.studio.opening import safe_name
-from crypsis.studio.pages.compare import MOST_DRAWN
+from crypsis.studio import jobs
+from crypsis.studio import session as sessions
+from crypsis.studio.forms import answers, form_entries, number
+from crypsis.studio.pages.compare import (
+    MOST_COLUMNS,
+    MOST_DRAWN,
+    association_changes,
+    compared_cramer,
+    explain_compared_match,
+)
+from crypsis.studio.pages.data import MOST_ORDERED, entry, grid, safe_upload_name, settle_columns_on_page, sweep_uploads
 from crypsis.studio.pages.front import MOST_MARKS
-from crypsis.studio.publishing import frame_report
+from crypsis.studio.pages.goal import apply_goal_page
+from crypsis.studio.responses import respond_with_report
 from crypsis.studio.session import MOST_PINS, Session
-from crypsis.studio.studio import format_integer, percent
 from crypsis.table.example import example
+from crypsis.text.reports import integer_text, percent_text
 
 PLAN = """
 [data]
@@ -44,7 +50,7 @@ seed = 5
 
 
 def test_a_form_has_every_field_with_its_bounds() -> None:
-    made = {entry.name: entry for entry in entries(LDiversity, {"l": 3}, ["income"])}
+    made = {entry.name: entry for entry in form_entries(LDiversity, {"l": 3}, ["income"])}
     assert made["l"].value == 3
     assert (made["l"].low, made["l"].high) == (1.0, 1_000_000.0)
     assert made["kind"].choices == ("distinct", "entropy", "recursive")
@@ -52,10 +58,10 @@ def test_a_form_has_every_field_with_its_bounds() -> None:
 
 
 def test_a_text_that_is_checked_is_a_field_and_stays_in_the_plan() -> None:
-    (budget,) = [entry for entry in entries(Running, {"budget": "30s"}, ()) if entry.name == "budget"]
+    (budget,) = [entry for entry in form_entries(Running, {"budget": "30s"}, ()) if entry.name == "budget"]
     assert (budget.sort, budget.value) == ("text", "30s")
     document = tomllib.loads(PLAN) | {"run": {"seed": 5, "budget": "30s"}}
-    changed, _ = apply_goal(document, {"run.budget": ["30s"], "do": ["save"]}, [])
+    changed, _ = apply_goal_page(document, {"run.budget": ["30s"], "do": ["save"]}, [])
     assert changed["run"] == {"seed": 5, "budget": "30s"}
 
 
@@ -74,7 +80,7 @@ def test_answers_leave_defaults_out() -> None:
 def test_editing_keeps_what_the_form_does_not_show() -> None:
     document = tomllib.loads(PLAN)
     form = {"require.count": ["1"], "require-0.model": ["k-anonymity"], "require-0.k": ["9"], "do": ["add:scenario"]}
-    changed, _ = apply_goal(document, form, ["age", "sex"])
+    changed, _ = apply_goal_page(document, form, ["age", "sex"])
     assert changed["require"] == [{"model": "k-anonymity", "k": 9}]
     assert changed["run"]["seed"] == 5
     assert changed["scenario"] == [{"name": "intruder 1", "knows": ["age", "sex"]}]
@@ -98,7 +104,7 @@ def test_what_matters_in_columns_and_edit_rules_are_edited() -> None:
         "new.rule": ["age >= 16"],
         "do": ["add:rule"],
     }
-    changed, message = apply_goal(document, form, ["age", "sex"])
+    changed, message = apply_goal_page(document, form, ["age", "sex"])
     assert changed["columns"]["age"] == {"role": "quasi", "kind": "numeric", "importance": 3, "at_most": 20}
     assert changed["columns"]["sex"] == {"role": "quasi", "kind": "nominal", "lock": True}
     assert changed["columns"]["income"] == document["columns"]["income"], "what the form does not show stays"
@@ -108,16 +114,16 @@ def test_what_matters_in_columns_and_edit_rules_are_edited() -> None:
     form |= {"rule.count": ["1"], "rule-0.holds": ["age >= 18"], "rule-0.at_most": ["2"], "rule-0.name": ["adults"]}
     form |= {"column-1.importance": ["1"], "column-0.at_most": [""], "do": ["save"]}
     del form["column-1.lock"]
-    again, _ = apply_goal(changed, form, ["age", "sex"])
+    again, _ = apply_goal_page(changed, form, ["age", "sex"])
     assert again["rule"] == [{"holds": "age >= 18", "name": "adults", "at_most": 2}]
     assert again["columns"]["age"] == {"role": "quasi", "kind": "numeric", "importance": 3}
     assert again["columns"]["sex"] == {"role": "quasi", "kind": "nominal"}
-    gone, _ = apply_goal(again, form | {"do": ["drop:rule:0"]}, ["age", "sex"])
+    gone, _ = apply_goal_page(again, form | {"do": ["drop:rule:0"]}, ["age", "sex"])
     assert "rule" not in gone
-    kept, _ = apply_goal(again, {"do": ["save"]}, ["age", "sex"])
+    kept, _ = apply_goal_page(again, {"do": ["save"]}, ["age", "sex"])
     assert (kept["rule"], kept["columns"]) == (again["rule"], again["columns"]), "a form without them changes neither"
     with pytest.raises(PlanError, match="write the rule"):
-        apply_goal(document, {"do": ["add:rule"]}, [])
+        apply_goal_page(document, {"do": ["add:rule"]}, [])
 
 
 def test_a_changed_role_keeps_what_still_has_a_meaning() -> None:
@@ -131,25 +137,29 @@ def test_a_changed_role_keeps_what_still_has_a_meaning() -> None:
 def test_demands_against_one_intruder() -> None:
     document = tomllib.loads(PLAN) | {"scenario": [{"name": "neighbour", "knows": ["age"]}]}
     form = {"scenario.count": ["1"], "scenario-0.name": ["neighbour"], "scenario-0.knows": ["age", "sex"]}
-    added, message = apply_goal(
+    added, message = apply_goal_page(
         document, {**form, "do": ["add:scenario-0-require"], "new.scenario-0-require": ["l-diversity"]}, ["age", "sex"]
     )
     assert added["scenario"] == [{"name": "neighbour", "knows": ["age", "sex"], "require": [{"model": "l-diversity"}]}]
     assert "l-diversity" in message
     row = {"scenario-0-require.count": ["1"], "scenario-0-require-0.model": ["l-diversity"]}
-    changed, _ = apply_goal(added, {**form, **row, "scenario-0-require-0.l": ["4"]}, ["age", "sex"])
+    changed, _ = apply_goal_page(added, {**form, **row, "scenario-0-require-0.l": ["4"]}, ["age", "sex"])
     assert changed["scenario"][0]["require"] == [{"model": "l-diversity", "l": 4}]
     assert [model.quasi_identifiers for model in Plan.parse(changed).models()] == [("age", "sex")]
-    dropped, _ = apply_goal(changed, {**form, **row, "do": ["drop:scenario-0-require:0"]}, ["age", "sex"])
+    dropped, _ = apply_goal_page(changed, {**form, **row, "do": ["drop:scenario-0-require:0"]}, ["age", "sex"])
     assert "require" not in dropped["scenario"][0]
 
 
 def test_the_plans_order_of_searches_and_written_defaults_stay() -> None:
-    document = tomllib.loads(PLAN) | {"search": [{"name": "partition"}, {"name": "lattice"}]}
+    document = tomllib.loads(PLAN) | {"search": [{"name": "memetic"}, {"name": "pbg-ea"}]}
     document["release"] = {"format": "csv"}
-    form = {"search": ["lattice", "masking", "partition"], "release.format": ["csv"], "release.suppression": ["1%"]}
-    changed, _ = apply_goal(document, form, ["age"])
-    assert [item["name"] for item in changed["search"]] == ["partition", "lattice", "masking"]
+    form = {
+        "search": ["pbg-ea", "categorical-masking", "memetic"],
+        "release.format": ["csv"],
+        "release.suppression": ["1%"],
+    }
+    changed, _ = apply_goal_page(document, form, ["age"])
+    assert [item["name"] for item in changed["search"]] == ["memetic", "pbg-ea", "categorical-masking"]
     assert changed["release"] == {"format": "csv"}
 
 
@@ -161,12 +171,12 @@ def test_a_browser_gets_few_marks() -> None:
 
 
 def test_figures_for_the_eye() -> None:
-    assert [percent(value) for value in (0.0, 0.01, 0.723, 27.68, None)] == ["0.0", "<0.1", "0.7", "27.7", "–"]
-    assert format_integer(1234567.0) == "1\u202f234\u202f567"
+    assert [percent_text(value) for value in (0.0, 0.01, 0.723, 27.68, None)] == ["0.0", "<0.1", "0.7", "27.7", "–"]
+    assert integer_text(1234567.0) == "1\u202f234\u202f567"
 
 
 def test_a_rulebook_becomes_demands() -> None:
-    changed, message = apply_goal(tomllib.loads(PLAN), {"do": ["rulebook"], "rulebook": ["public-use"]}, ["age"])
+    changed, message = apply_goal_page(tomllib.loads(PLAN), {"do": ["rulebook"], "rulebook": ["public-use"]}, ["age"])
     assert {item["model"] for item in changed["require"]} == {"k-anonymity", "l-diversity"}
     assert changed["limit"] == [{"measure": "record-linkage", "at_most": 20}]
     assert "Public-use file" in message
@@ -177,20 +187,20 @@ def test_ties_by_cramers_v() -> None:
     a = rng.integers(0, 4, 4000)
     b = np.where(rng.random(4000) < 0.6, a, rng.integers(0, 4, 4000))
     plain = association(np.histogram2d(a, b, bins=4)[0].astype(int), method="cramer")
-    assert cramer(a, b) == pytest.approx(plain, abs=0.01)
-    assert cramer(a, a) == pytest.approx(1.0, abs=1e-3)
-    assert cramer(a, rng.integers(0, 4, 4000)) < 0.05
-    assert cramer(a, np.zeros(4000, dtype=np.int64)) == 0.0
+    assert compared_cramer(a, b) == pytest.approx(plain, abs=0.01)
+    assert compared_cramer(a, a) == pytest.approx(1.0, abs=1e-3)
+    assert compared_cramer(a, rng.integers(0, 4, 4000)) < 0.05
+    assert compared_cramer(a, np.zeros(4000, dtype=np.int64)) == 0.0
 
 
 def test_an_untouched_table_moves_no_tie_and_gives_a_sure_match() -> None:
     table = example(200)
     _, cells = association_changes(table, table)
     assert max(moved for _, _, moved in cells) == 0.0
-    match = explained_match(table, table, np.eye(1, 200, 3)[0])
+    match = explain_compared_match(table, table, np.eye(1, 200, 3)[0])
     assert match is not None
     assert all(known == published for _, known, published in match.cells)
-    assert explained_match(table, table, np.zeros(200)) is None
+    assert explain_compared_match(table, table, np.zeros(200)) is None
 
 
 def test_a_framed_report_has_no_inline_style() -> None:
@@ -198,7 +208,7 @@ def test_a_framed_report_has_no_inline_style() -> None:
         '<meta http-equiv="Content-Security-Policy" content="x"><style>b { color: red }</style>'
         '<i style="width: 3%"></i><i style="width: 3%"></i>'
     )
-    html, nonce = frame_report(page)
+    html, nonce = respond_with_report(page)
     assert ' style="' not in html
     assert f'<style nonce="{nonce}">' in html
     assert html.count('data-style="s0"') == 3
@@ -209,27 +219,27 @@ def test_a_framed_report_has_no_inline_style() -> None:
 @pytest.mark.parametrize("given", ["../../people.csv", "..\\people.csv", "/etc/people.csv", "C:\\x\\people.csv", "../"])
 def test_a_name_that_is_a_path_is_refused(given: str) -> None:
     with pytest.raises(TableError, match="contains a path"):
-        safe_name(given)
+        safe_upload_name(given)
 
 
 def test_a_name_keeps_what_is_harmless() -> None:
-    assert safe_name("Café people (2).csv") == "Café people _2_.csv"
+    assert safe_upload_name("Café people (2).csv") == "Café people _2_.csv"
 
 
 @pytest.mark.parametrize("given", ["", "..", "people", ".csv"])
 def test_a_name_that_is_none_is_refused(given: str) -> None:
     with pytest.raises(TableError, match="must end in one of"):
-        safe_name(given)
+        safe_upload_name(given)
 
 
 def test_what_a_killed_studio_left_of_an_upload_goes_and_nothing_else(tmp_path: Path) -> None:
     old, fresh, whole = tmp_path / "uploads" / "1", tmp_path / "uploads" / "2", tmp_path / "uploads" / "3"
-    for folder, name in ((old, f"a.csv{opening.PART}"), (fresh, f"b.csv{opening.PART}"), (whole, "c.csv")):
+    for folder, name in ((old, f"a.csv{sessions.PART}"), (fresh, f"b.csv{sessions.PART}"), (whole, "c.csv")):
         folder.mkdir(parents=True)
         (folder / name).write_text("x")
         if folder != fresh:
             os.utime(folder / name, (0, 0))
-    opening.sweep_uploads(tmp_path)
+    sweep_uploads(tmp_path)
     assert [old.exists(), fresh.exists(), whole.exists()] == [False, True, True]
 
 
@@ -237,9 +247,11 @@ def test_a_job_that_ended_is_not_alive(tmp_path: Path) -> None:
     job = jobs.start(tmp_path / "run", ["run", str(tmp_path / "missing.toml")])
     ended(job)
     assert not jobs.is_running(tmp_path / "run")
-    assert jobs.job(tmp_path / "run") == job
+    assert jobs.recorded_job(tmp_path / "run") == job
     assert "there is no such file" in job.complaint()
-    assert jobs.as_typed(jobs.resume_command(Path("a run"), "5s")) == "crypsis resume 'a run' --budget 5s"
+    assert (
+        jobs.job_command_as_typed(jobs.resume_job_command(Path("a run"), "5s")) == "crypsis resume 'a run' --budget 5s"
+    )
 
 
 def test_undecided_columns_are_settled_by_one_click(tmp_path: Path) -> None:
@@ -250,8 +262,8 @@ def test_undecided_columns_are_settled_by_one_click(tmp_path: Path) -> None:
     session.reading.wait()
     assert grid(session)["undecided"] == ["x7"]
     document = session.document
-    assert settle(session, document["columns"]) == ["x7"]
+    assert settle_columns_on_page(session, document["columns"]) == ["x7"]
     assert session.save(document) == []
     assert grid(session)["undecided"] == []
     assert session.plan.columns["x7"].role == "quasi"
-    assert settle(session, session.document["columns"]) == []
+    assert settle_columns_on_page(session, session.document["columns"]) == []

@@ -9,7 +9,7 @@ import pytest
 
 from crypsis.plan import Plan
 from crypsis.plan.document import as_toml
-from crypsis.studio.rewriting import rewrite
+from crypsis.studio.session import rewrite_session_plan
 
 PLAN = """# Agreed in the meeting of March.
 [data]
@@ -27,10 +27,10 @@ model = "k-anonymity"
 k = 7  # not less
 
 [[search]]
-name = "partition"  # quick
+name = "memetic"  # quick
 
 [[search]]
-name = "lattice"
+name = "pbg-ea"
 
 [run]
 seed = 5
@@ -42,7 +42,7 @@ def changed(text: str, **sections: Any) -> tuple[str, Plan]:
     plan, problems = Plan.understand(document)
     assert problems == []
     assert plan is not None
-    return rewrite(text, document, plan), plan
+    return rewrite_session_plan(text, document, plan), plan
 
 
 def test_nothing_changed_is_the_same_text() -> None:
@@ -65,7 +65,7 @@ def test_a_column_keeps_its_comment() -> None:
 def test_tables_come_and_go_around_those_that_stay() -> None:
     demands = [{"model": "k-anonymity", "k": 7}, {"model": "l-diversity", "l": 3}]
     intruder = {"name": "neighbour", "knows": ["age"], "require": [{"model": "k-anonymity", "k": 20}]}
-    text, plan = changed(PLAN, require=demands, search=[{"name": "lattice"}], scenario=[intruder])
+    text, plan = changed(PLAN, require=demands, search=[{"name": "pbg-ea"}], scenario=[intruder])
     assert Plan.parse(tomllib.loads(text)) == plan
     for words in ("# Agreed in", "# the office's rule", "# not less", "# asked the registry"):
         assert words in text
@@ -76,20 +76,20 @@ def test_tables_come_and_go_around_those_that_stay() -> None:
 
 
 def test_the_order_of_tables_may_change() -> None:
-    text, plan = changed(PLAN, search=[{"name": "lattice"}, {"name": "partition"}])
+    text, plan = changed(PLAN, search=[{"name": "pbg-ea"}, {"name": "memetic"}])
     assert Plan.parse(tomllib.loads(text)) == plan
-    assert text.index('"lattice"') < text.index('"partition"  # quick')
+    assert text.index('"pbg-ea"') < text.index('"memetic"  # quick')
 
 
-@pytest.mark.parametrize("layout", ['[search]\nname = "lattice"  # the only one\n', 'search = { name = "lattice" }\n'])
+@pytest.mark.parametrize("layout", ['[search]\nname = "pbg-ea"  # the only one\n', 'search = { name = "pbg-ea" }\n'])
 def test_a_single_search_may_stand_alone(layout: str) -> None:
     start, rest = PLAN[: PLAN.index("[[search]]")], "[run]\nseed = 5\n"
     text = layout + start + rest if layout.startswith("search") else start + layout + rest
-    new, plan = changed(text, search=[{"name": "lattice", "budget": "20 generations"}])
+    new, plan = changed(text, search=[{"name": "pbg-ea", "budget": "20 generations"}])
     assert Plan.parse(tomllib.loads(new)) == plan
     assert "# the office's rule" in new
 
 
 def test_a_text_that_cannot_be_kept_costs_only_the_comments() -> None:
     plan = Plan.parse(tomllib.loads(PLAN))
-    assert rewrite("this is [no plan", tomllib.loads(PLAN), plan) == as_toml(plan)
+    assert rewrite_session_plan("this is [no plan", tomllib.loads(PLAN), plan) == as_toml(plan)

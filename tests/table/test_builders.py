@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Attribute, Kind
-from crypsis.table.builders import build_hierarchy, interval_centres
+from crypsis.table.builders import build_hierarchy, centres_of_built_intervals
 from crypsis.table.files import read_hierarchy
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
@@ -111,7 +111,7 @@ def test_the_centre_of_an_interval_is_halfway(
     """Integers do the arithmetic; an interval of whole numbers ends one below the next."""
     unit = 10**digits
     text = ",".join(f"{w / unit:.{digits}f}" for w in widths) + f"@{origin / unit:.{digits}f}"
-    found = interval_centres(text, Attribute("a", Kind.NUMERIC), np.array(values) / unit, whole=whole)
+    found = centres_of_built_intervals(text, Attribute("a", Kind.NUMERIC), np.array(values) / unit, whole=whole)
     assert len(found) == len(widths)
     for width, centres in zip(widths, found, strict=True):
         lows = [(value - origin) // width * width + origin for value in values]
@@ -143,17 +143,34 @@ def test_merges_join_the_rarest_and_do_not_name_them() -> None:
     cells = ["a"] * 10 + ["b"] * 8 + ["c"] * 3 + ["d"] * 2 + ["e"]
     hierarchy = built(cells, "merge:4,2")
     assert path_of(hierarchy, "a") == ["a", "a", "a", "*"]
-    assert path_of(hierarchy, "e") == ["e", "other 1", "other 2", "*"]
-    assert path_of(hierarchy, "c") == ["c", "c", "other 2", "*"]
-    assert path_of(hierarchy, "b") == ["b", "b", "other 2", "*"]
-    taken = built(["other 1"] * 5 + ["b", "c"], "merge:2")
-    assert path_of(taken, "b") == ["b", "other 2", "*"]
+    assert path_of(hierarchy, "e") == ["e", "other (2 values)", "other (4 values)", "*"]
+    assert path_of(hierarchy, "c") == ["c", "c", "other (4 values)", "*"]
+    assert path_of(hierarchy, "b") == ["b", "b", "other (4 values)", "*"]
+    taken = built(["other (2 values)"] * 5 + ["b", "c"], "merge:2")
+    assert path_of(taken, "b") == ["b", "other (2 values), group 2", "*"]
+
+
+def test_merged_groups_are_named_by_members_that_are_few_short_and_not_rare() -> None:
+    cells = ["nurse"] * 20 + ["clerk"] * 4 + ["sales"] * 3
+    assert path_of(built(cells, "merge:2"), "clerk") == ["clerk", "clerk or sales", "*"]
+    assert path_of(built([*cells, *["cook"] * 3], "merge:2"), "cook") == ["cook", "clerk, cook or sales", "*"]
+    four = built([*cells, *["cook"] * 3, *["smith"] * 3], "merge:2")
+    assert path_of(four, "cook") == ["cook", "other (4 values)", "*"]
+    assert path_of(built([*cells[:-1]], "merge:2"), "clerk") == ["clerk", "other (2 values)", "*"], (
+        "sales are two people"
+    )
+    genuine = built([*cells, *["clerk or sales"] * 9], "merge:3")
+    assert path_of(genuine, "clerk") == ["clerk", "other (2 values)", "*"], "a genuine category has that name"
+    wordy = built(["x"] * 9 + ["y" * 30] * 3 + ["z" * 30] * 3, "merge:2")
+    assert path_of(wordy, "z" * 30)[1] == "other (2 values)"
 
 
 def test_merges_of_ordered_categories_join_neighbours() -> None:
     cells = ["none"] * 2 + ["basic"] + ["high"] * 9 + ["phd"]
     hierarchy = built(cells, "merge:3,2", kinds={"a": ["none", "basic", "high", "phd"]})
-    assert path_of(hierarchy, "basic") == ["basic", "other", "other", "*"], "two have none, one has basic"
+    assert path_of(hierarchy, "basic") == ["basic", "other (2 values)", "other (2 values)", "*"], (
+        "two have none, one has basic"
+    )
     assert path_of(hierarchy, "phd") == ["phd", "phd", "high and rarer", "*"], "the one phd is not named"
     common = built(cells * 3, "merge:3,2", kinds={"a": ["none", "basic", "high", "phd"]})
     assert path_of(common, "basic") == ["basic", "none – basic", "none – basic", "*"]

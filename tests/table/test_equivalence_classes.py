@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from crypsis.kernels import groupings
 from crypsis.table import equivalence_classes as module
-from crypsis.table.equivalence_classes import LARGEST_KEY, classes_of, columns_by_key, equivalence_classes, pack
+from crypsis.table.equivalence_classes import (
+    LARGEST_KEY,
+    class_columns_by_key,
+    classes_of,
+    equivalence_classes,
+    pack_class_codes,
+)
 from crypsis.table.table import Table
 from naive.equivalence_classes import group_by
 
@@ -147,16 +153,16 @@ def test_many_words_of_many_rows() -> None:
 
 def test_columns_are_parted_where_a_key_is_full() -> None:
     assert LARGEST_KEY == 1 << 62
-    assert columns_by_key([]) == [[]]
-    assert columns_by_key([1 << 31, 1 << 31, 1]) == [[0, 1, 2]]
-    assert columns_by_key([1 << 31, 1 << 31, 2]) == [[0, 1], [2]]
-    assert columns_by_key([1 << 63, 2, 1 << 61, 3]) == [[0], [1, 2], [3]]
+    assert class_columns_by_key([]) == [[]]
+    assert class_columns_by_key([1 << 31, 1 << 31, 1]) == [[0, 1, 2]]
+    assert class_columns_by_key([1 << 31, 1 << 31, 2]) == [[0, 1], [2]]
+    assert class_columns_by_key([1 << 63, 2, 1 << 61, 3]) == [[0], [1, 2], [3]]
 
 
 def test_packed_keys_have_the_order_of_the_rows() -> None:
     codes = np.array([[a, b, c] for a in range(2) for b in range(3) for c in range(4)])
-    assert pack(24, codes.T, [2, 3, 4]).tolist() == list(range(24))
-    assert pack(2, [], []).tolist() == [0, 0]
+    assert pack_class_codes(24, codes.T, [2, 3, 4]).tolist() == list(range(24))
+    assert pack_class_codes(2, [], []).tolist() == [0, 0]
 
 
 def test_classes_of_a_table_leave_out_suppressed_records() -> None:

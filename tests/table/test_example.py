@@ -11,7 +11,7 @@ from crypsis.errors import TableError
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.example import RARE, RETIREMENT, example
-from crypsis.table.restoring import to_frame
+from crypsis.table.frames import to_frame
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_nobody_is_refused() -> None:
 
 def test_roles_kinds_and_hierarchies() -> None:
     table = example()
-    assert table.named(Role.IDENTIFIER) == ["person"]
+    assert table.names_by_role(Role.IDENTIFIER) == ["person"]
     assert table.quasi_identifiers == ["age", "sex", "district", "education", "marital", "occupation", "hours"]
     assert table.confidential == ["income", "diagnosis"]
     assert table.attribute("education").kind is Kind.ORDINAL

@@ -13,8 +13,7 @@ import pytest
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Kind, Role
-from crypsis.table.frames import wrap
-from crypsis.table.restoring import to_frame
+from crypsis.table.frames import to_frame, wrap
 from crypsis.table.table import LOCAL, Table
 
 MADRID = "Europe/Madrid"
@@ -349,7 +348,7 @@ def test_roles_and_kinds() -> None:
         confidential=("grade",),
         kinds={"whole": "ordinal", "unsure": "nominal", "day": "nominal", "word": ["b", "a", ""]},
     )
-    assert table.named(Role.IDENTIFIER) == ["word"]
+    assert table.names_by_role(Role.IDENTIFIER) == ["word"]
     assert table.attribute("whole").categories == ("1", "2", "3")
     assert table.attribute("unsure").kind is Kind.NOMINAL
     assert table.attribute("word").categories == ("b", "a", "")
@@ -413,7 +412,7 @@ def test_what_is_no_frame_is_refused(thing: Any) -> None:
 def test_pandas_is_not_imported_for_others() -> None:
     script = (
         "import sys, polars as pl; from crypsis.table.frames import wrap;"
-        "from crypsis.table.restoring import to_frame; import crypsis.table.files;"
+        "from crypsis.table.frames import to_frame; import crypsis.table.files;"
         "to_frame(wrap(pl.DataFrame({'a': [1, 2]}))); sys.exit('pandas' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -10,13 +10,13 @@ import pytest
 
 from crypsis.errors import EngineError, ReleaseRefused, TableError
 from crypsis.masking.generalisation import Generalisation
-from crypsis.release import lazy_release
-from crypsis.release.lazy_release import release_lazily
-from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
-from crypsis.table.frames import wrap
+from crypsis.privacy import KAnonymity, LDiversity
+from crypsis.release import lazy_release, verify
+from crypsis.release.lazy_release import publish_counted
+from crypsis.searches.pbg_ea.evaluation import evaluate_lattice, optimal_lattice_node
+from crypsis.table.frames import to_frame, wrap
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.lazy import count_distinct, count_lazily, lazy_frame, scan, tally
-from crypsis.table.restoring import to_frame
+from crypsis.table.lazy import count_distinct_lazily, count_lazily, lazy_frame, scan, tally
 from lazy_engines import QUASI, opened, people
 from waiving import waiving
 
@@ -44,11 +44,11 @@ def table():
 @pytest.fixture(scope="module", params=["polars", "duckdb", "dask", "spark"])
 def source(request, parts):
     with opened(request.param, parts) as frame:
-        yield count_lazily(frame.to_native(), **ROLES).decided({"wage": "other"})
+        yield count_lazily(frame.to_native(), **ROLES).decide_roles({"wage": "other"})
 
 
 def test_every_engine_counts_alike_and_its_nodes_are_those_of_the_table(source, table):
-    here = count_distinct(table, [*QUASI, "illness"])
+    here = count_distinct_lazily(table, [*QUASI, "illness"])
     assert source.counts.total == 2_000
     assert (source.counts.codes == here.codes).all()
     assert (source.counts.records == here.records).all()
@@ -59,23 +59,25 @@ def test_every_engine_counts_alike_and_its_nodes_are_those_of_the_table(source, 
 @pytest.mark.parametrize("rule", ["failing-class", "by-size"])
 def test_every_engine_writes_the_release_of_the_table(source, table, tmp_path, rule):
     demand = {} if rule == "by-size" else {"k": 5, "l": 2}
-    best = optimum(source.counts, 5, 0.05, rule, l=demand.get("l"))
+    best = optimal_lattice_node(source.counts, 5, 0.05, rule, l=demand.get("l"))
     reasons = waiving("wage")
-    made = release_lazily(source, best.levels, tmp_path / "out", suppression=0.05, rule=rule, waivers=reasons, **demand)
+    models = [KAnonymity(k=best.k), *([LDiversity(l=best.l)] if demand else [])]
+    terms = {"suppression": 0.05, "rule": rule, "waivers": reasons}
+    folder = publish_counted(source, best.levels, tmp_path / "out", models=models, **terms)
     masked = Generalisation(
         levels=dict(zip(QUASI, best.levels, strict=True)), suppression=0.05, rule=rule, **demand
     ).mask(table, None)
-    assert made.suppressed == int((~masked.kept).sum()) == best.suppressed
-    assert made.k == best.k
-    assert made.l == best.l
-    written = scan(tmp_path / "out" / "data").to_native().collect()
+    assert int((~masked.kept).sum()) == best.suppressed
+    found = verify(folder)
+    assert found.sound, found.problems
+    assert [verdict.attained for verdict in found.verdicts] == [best.k, *([best.l] if demand else [])]
+    written = scan(folder / "public" / "data-*.parquet").to_native().collect()
     assert written.columns == ["age", "region", "sex", "illness", "wage"], "identifiers stay out"
     expected = to_frame(masked).drop("name").sort("wage", *QUASI, "illness")
     same = written.select(pl.col(c).cast(expected.schema[c]) for c in expected.columns)
     assert same.sort("wage", *QUASI, "illness").equals(expected)
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert manifest["records"] == len(written)
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["data", "manifest.json"]
+    assert json.loads((folder / "public" / "schema.json").read_text())["rows"] == len(written)
+    assert sorted(p.name for p in folder.iterdir()) == ["internal", "public"]
 
 
 def test_written_files_that_break_the_promise_are_refused_and_nothing_stays(parts, tmp_path, monkeypatch):
@@ -83,16 +85,16 @@ def test_written_files_that_break_the_promise_are_refused_and_nothing_stays(part
     real = lazy_release._sink
     monkeypatch.setattr(lazy_release, "_sink", lambda frame, mapped, data: real(frame.head(100), mapped, data))
     with pytest.raises(ReleaseRefused, match="count them again"):
-        release_lazily(source, (2, 1, 0), tmp_path / "out", suppression=0.2, k=3)
+        publish_counted(source, (2, 1, 0), tmp_path / "out", suppression=0.2, models=[KAnonymity(k=3)])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_demand_beyond_the_limit_is_refused_with_the_limit_to_set(parts, tmp_path):
     source = count_lazily(parts, **ROLES)
     with pytest.raises(TableError, match="the limit allows 0; raise a level"):
-        release_lazily(source, (0, 0, 0), tmp_path / "out", suppression=0.0, k=5)
+        publish_counted(source, (0, 0, 0), tmp_path / "out", suppression=0.0, models=[KAnonymity(k=5)])
     with pytest.raises(TableError, match="has no level 9"):
-        release_lazily(source, (9, 0, 0), tmp_path / "out")
+        publish_counted(source, (9, 0, 0), tmp_path / "out", suppression=0.01, models=[KAnonymity(k=2)])
 
 
 def test_csv_and_categories_and_floats_count_like_parquet(parts, tmp_path):
@@ -104,11 +106,15 @@ def test_csv_and_categories_and_floats_count_like_parquet(parts, tmp_path):
         frame.lazy().with_columns(pl.col("region", "sex").cast(pl.Categorical), pl.col("age").cast(pl.Float64)),
         frame.to_pandas(),
     ):
-        other = count_lazily(data, **ROLES).decided({"wage": "other"})
+        other = count_lazily(data, **ROLES).decide_roles({"wage": "other"})
         assert (other.counts.codes == base.counts.codes).all()
         assert (other.counts.records == base.counts.records).all()
-    made = release_lazily(other, (1, 0, 0), tmp_path / "out", suppression=0.5, waivers=waiving("wage"))
-    assert made.records + made.suppressed == 2_000
+    demand = {"models": [KAnonymity(k=2)], "suppression": 0.5, "waivers": waiving("wage")}
+    manifest = json.loads(
+        (publish_counted(other, (1, 0, 0), tmp_path / "out", **demand) / "public/manifest.json").read_text()
+    )
+    schema = json.loads((tmp_path / "out/public/schema.json").read_text())
+    assert schema["rows"] + manifest["suppressed"] == 2_000
 
 
 def test_many_wide_columns_need_more_than_one_key(tmp_path):
@@ -117,8 +123,10 @@ def test_many_wide_columns_need_more_than_one_key(tmp_path):
     plain = {n: Hierarchy.from_rows([(v, "*") for v in sorted(set(values))]) for n, values in data.items()}
     odd = {n: [*values, values[-1] if n == "q9" else values[0]] for n, values in data.items()}
     source = count_lazily(pl.LazyFrame(odd), quasi_identifiers=list(odd), hierarchies=plain)
-    made = release_lazily(source, (0,) * 10, tmp_path / "out", suppression=0.01, k=rows)
-    assert (made.records, made.suppressed, made.k, made.l) == (600, 1, 3, None)
+    folder = publish_counted(source, (0,) * 10, tmp_path / "out", suppression=0.01, models=[KAnonymity(k=rows)])
+    manifest = json.loads((folder / "public" / "manifest.json").read_text())
+    assert (verify(folder).verdicts[0].attained, manifest["suppressed"]) == (3, 1)
+    assert len(scan(folder / "public" / "data-*.parquet").to_native().collect()) == 600
 
 
 @pytest.mark.parametrize("spec", ["merge:3,2", "merge:1", "prefixes:1"])

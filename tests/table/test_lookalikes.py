@@ -17,7 +17,7 @@ from crypsis.table.lookalikes import (
     folded_codes,
     look_alikes,
     merge_lookalikes,
-    rounded_numbers,
+    round_lookalike_numbers,
 )
 from crypsis.table.table import Table
 
@@ -98,17 +98,17 @@ def test_numbers_that_differ_beyond_nine_digits() -> None:
 
 def test_numbers_of_nine_digits_stay_as_they_are() -> None:
     exact = np.array([0.0, -1.5, 0.1, 0.3, 19.99, 1e-5, 123456789.0, -987654321.0, 1e15, 2.0**20, 5e-300, 1e300])
-    assert rounded_numbers(exact).tolist() == exact.tolist()
-    assert rounded_numbers(np.array([9.9999999999, 99.9999999999])).tolist() == [10.0, 100.0]
+    assert round_lookalike_numbers(exact).tolist() == exact.tolist()
+    assert round_lookalike_numbers(np.array([9.9999999999, 99.9999999999])).tolist() == [10.0, 100.0]
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e200, max_value=1e200), min_size=1))
 def test_rounding_is_that_of_print(values: list[float]) -> None:
-    found = rounded_numbers(np.array(values) + 0.0)
+    found = round_lookalike_numbers(np.array(values) + 0.0)
     for value, rounded in zip(values, found.tolist(), strict=True):
         if abs(value) > 1e-290:
             assert rounded == pytest.approx(float(f"{value:.8e}"), rel=1.1e-8)
-    again = rounded_numbers(found)
+    again = round_lookalike_numbers(found)
     assert again == pytest.approx(found, rel=1e-12), "rounding twice changes nothing"
     order = np.argsort(values)
     assert (np.diff(found[order]) >= 0).all(), "rounding keeps the order"

@@ -13,7 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.table import equivalence_classes as module
-from crypsis.table.equivalence_classes import count_conservative, count_own, count_target, count_wildcard
+from crypsis.table.equivalence_classes import (
+    count_conservative_class,
+    count_own_class,
+    count_target_class,
+    count_wildcard_class,
+)
 from naive import missing_cells as naive
 from reference import conformance, reference
 
@@ -41,18 +46,18 @@ def test_the_examples_run() -> None:
 def test_the_eight_records_of_the_vectors() -> None:
     vectors = json.loads(conformance("wildcard_vectors.json").read_text())
     codes, weights = coded(vectors["rows"]), np.array(vectors["weights"], dtype=np.float64)
-    assert count_own(codes).tolist() == vectors["fk"]["own_category"]
-    assert count_conservative(codes).tolist() == vectors["conservative"]
+    assert count_own_class(codes).tolist() == vectors["fk"]["own_category"]
+    assert count_conservative_class(codes).tolist() == vectors["conservative"]
     truth = codes.copy()
     truth[:, 2] = vectors["truth_C"]
-    assert count_target(codes, truth).tolist() == vectors["target_view"]
+    assert count_target_class(codes, truth).tolist() == vectors["target_view"]
     more = coded(vectors["more_missing"]["rows"])
     for alpha in (1, 0.5, 0):
-        assert count_wildcard(codes, alpha).tolist() == vectors["fk"][f"alpha_{alpha}"]
-        assert count_wildcard(codes, alpha, weights).tolist() == vectors["Fk"][f"alpha_{alpha}"]
-        assert count_wildcard(more, alpha).tolist() == vectors["more_missing"][f"alpha_{alpha}"]
+        assert count_wildcard_class(codes, alpha).tolist() == vectors["fk"][f"alpha_{alpha}"]
+        assert count_wildcard_class(codes, alpha, weights).tolist() == vectors["Fk"][f"alpha_{alpha}"]
+        assert count_wildcard_class(more, alpha).tolist() == vectors["more_missing"][f"alpha_{alpha}"]
     codes[7] = -1
-    assert count_wildcard(codes).tolist() == vectors["peer_all_hidden_row_8"]["rule_alpha_1"]
+    assert count_wildcard_class(codes).tolist() == vectors["peer_all_hidden_row_8"]["rule_alpha_1"]
 
 
 @pytest.mark.parametrize(
@@ -72,12 +77,12 @@ def test_the_suppressed_survey(k: int, below: dict[str, int]) -> None:
         for cell in csv.DictReader(file):
             codes[int(cell["row"]) - 1, KEYS.index(cell["column"])] = -1
     found = {
-        "own": count_own(codes),
-        "conservative": count_conservative(codes),
-        "target": count_target(codes, truth),
-        "wildcard": count_wildcard(codes),
-        "half": count_wildcard(codes, 0.5),
-        "none": count_wildcard(codes, 0.0),
+        "own": count_own_class(codes),
+        "conservative": count_conservative_class(codes),
+        "target": count_target_class(codes, truth),
+        "wildcard": count_wildcard_class(codes),
+        "half": count_wildcard_class(codes, 0.5),
+        "none": count_wildcard_class(codes, 0.0),
     }
     assert {name: int((counts < k).sum()) for name, counts in found.items()} == below
     assert found["wildcard"].sum() == {3: 301_384, 5: 325_154}[k]
@@ -95,23 +100,28 @@ def test_equal_to_comparing_all_pairs(case: tuple[np.ndarray, np.ndarray], alpha
     known, rows = truth.tolist(), codes.tolist()
     for weights in (None, np.random.default_rng(seed).integers(0, 4, len(codes)).astype(np.float64)):
         each = [1.0] * len(codes) if weights is None else weights.tolist()
-        assert count_own(codes, weights).tolist() == naive.own(rows, each)
-        assert count_conservative(codes, weights).tolist() == naive.conservative(rows, each)
-        assert count_target(codes, truth, weights).tolist() == naive.target(rows, known, each)
-        assert count_wildcard(codes, alpha, weights).tolist() == naive.wildcard(rows, alpha, each)
+        assert count_own_class(codes, weights).tolist() == naive.own(rows, each)
+        assert count_conservative_class(codes, weights).tolist() == naive.conservative(rows, each)
+        assert count_target_class(codes, truth, weights).tolist() == naive.target(rows, known, each)
+        assert count_wildcard_class(codes, alpha, weights).tolist() == naive.wildcard(rows, alpha, each)
 
 
 @settings(max_examples=60, deadline=None)
 @given(hidden())
 def test_readings_are_ordered_and_equal_without_missing_cells(case: tuple[np.ndarray, np.ndarray]) -> None:
     truth, codes = case
-    readings = [count_own(codes), count_conservative(codes), count_target(codes, truth), count_wildcard(codes)]
+    readings = [
+        count_own_class(codes),
+        count_conservative_class(codes),
+        count_target_class(codes, truth),
+        count_wildcard_class(codes),
+    ]
     for lower, upper in pairwise(readings):
         assert (lower <= upper).all()
     whole = np.abs(truth)
-    for counts in (count_conservative(whole), count_target(whole, whole), count_wildcard(whole, 0.5)):
-        assert np.array_equal(counts, count_own(whole))
+    for counts in (count_conservative_class(whole), count_target_class(whole, whole), count_wildcard_class(whole, 0.5)):
+        assert np.array_equal(counts, count_own_class(whole))
 
 
 def test_an_intruder_may_know_people_who_are_not_published() -> None:
-    assert count_target(np.array([[0, -1], [1, 1]]), np.array([[0, 5], [1, 1], [2, 2]])).tolist() == [1, 1, 0]
+    assert count_target_class(np.array([[0, -1], [1, 1]]), np.array([[0, 5], [1, 1], [2, 2]])).tolist() == [1, 1, 0]

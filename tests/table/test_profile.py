@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from crypsis.table.attribute import Role
 from crypsis.table.example import example
 from crypsis.table.files import read_table
-from crypsis.table.frames import wrap
-from crypsis.table.profile import Clue, Reason, name_words, profile, suggested_builder
-from crypsis.table.restoring import to_frame
+from crypsis.table.frames import to_frame, wrap
+from crypsis.table.inference import words_for_inference
+from crypsis.table.profile import Clue, Reason, builder_profile_suggests, profile
 from reference import reference
 
 
@@ -138,7 +138,7 @@ def test_a_household_is_recognised_by_its_name_and_the_number_of_its_records() -
         "strata": np.arange(300) % 4,
     }
     roles = {column.name: column.role for column in profile(wrap(pl.DataFrame(values))).columns}
-    assert roles == {"hid": "household", "hh_size": "undecided", "household": "identifier", "strata": "stratum"}
+    assert roles == {"hid": "household", "hh_size": "quasi", "household": "identifier", "strata": "stratum"}
 
 
 def test_every_suggested_hierarchy_can_be_built() -> None:
@@ -177,11 +177,11 @@ def test_a_builder_for_every_kind_of_column_as_it_stands() -> None:
     frame = people().with_columns(same=pl.lit(3), half=pl.lit(0.5))
     table = wrap(frame)
     for name in frame.columns:
-        spec = suggested_builder(table, name)
+        spec = builder_profile_suggests(table, name)
         hierarchy = wrap(frame, hierarchies={name: spec}).attribute(name).hierarchy
         assert hierarchy is not None
         assert len(hierarchy.labels[-1]) == 1
-    assert suggested_builder(table, "sex").startswith("intervals:")
+    assert builder_profile_suggests(table, "sex").startswith("intervals:")
 
 
 def test_counts() -> None:
@@ -244,4 +244,4 @@ def test_example_is_recognised() -> None:
     ],
 )
 def test_name_words(name: str, words: list[str]) -> None:
-    assert name_words(name) == words
+    assert words_for_inference(name) == words

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crypsis.errors import PlanError
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.rules import count_violations, proposed_rules, read_rule, rule_obstacle, violations
+from crypsis.table.rules import judge_rule_violations, proposed_rules, read_rule, rule_obstacle, violations
 from crypsis.table.table import LOCAL, Table
 from naive import rules as naive
 
@@ -166,7 +166,7 @@ def test_generalised_and_blanked_cells_stand_for_their_values(rule: str, seed: i
 def test_counts_of_all_four_cells() -> None:
     original = Table.from_columns({"x": [1, 2, 5, 6, 1], "y": [3, 3, 3, 3, 3]}, {"x": "quasi"})
     masked = original.with_columns({"x": np.array([1.0, 4.0, 2.0, 9.0, np.nan])})
-    counts = count_violations(read_rule("x <= y"), original, masked)
+    counts = judge_rule_violations(read_rule("x <= y"), original, masked)
     assert (counts.created, counts.healed, counts.kept, counts.undecided, counts.records) == (1, 1, 1, 1, 5)
 
 

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from crypsis.masking.out_of_core import microaggregate_files
 from crypsis.privacy import KAnonymity
 from crypsis.release import publish
-from crypsis.release.lazy_release import release_lazily
-from crypsis.table.encoding import positive_zeros
+from crypsis.release.lazy_release import publish_counted
+from crypsis.table.encoding import encode_positive_zeros
 from crypsis.table.files import read_table, write_table
-from crypsis.table.frames import wrap
+from crypsis.table.frames import to_frame, wrap
 from crypsis.table.lazy import count_lazily
-from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
 
 SIX = [-0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
@@ -52,7 +51,7 @@ def test_a_table_never_holds_a_signed_zero():
 @given(st.lists(st.sampled_from([-0.0, 0.0, -1.5, 2.0, float("nan")]), min_size=1))
 def test_only_signed_zeros_change(values):
     before = np.array(values)
-    after = positive_zeros(before)
+    after = encode_positive_zeros(before)
     assert not signed(after)
     assert np.array_equal(before, after, equal_nan=True)
 
@@ -119,11 +118,11 @@ def test_counted_data_are_written_without_them(tmp_path, suffix):
     source = tmp_path / f"in.{suffix}"
     frame.write_csv(source) if suffix == "csv" else frame.write_parquet(source)
     held = count_lazily(source, quasi_identifiers=["x"], hierarchies={"x": "intervals:1,2"})
-    counted = held.decided({"wage": "other"})
+    counted = held.decide_roles({"wage": "other"})
     assert counted.counts.total == 12
     assert not signed(counted.tuples["x"].to_list())
-    release_lazily(counted, [0], tmp_path / "out", k=6)
-    written = pl.read_parquet(tmp_path / "out" / "data" / "*.parquet")
+    publish_counted(counted, [0], tmp_path / "out", models=[KAnonymity(k=6)], suppression=0.01)
+    written = pl.read_parquet(tmp_path / "out" / "public" / "*.parquet")
     assert not signed(written["x"].to_list())
     assert not signed(written["wage"].to_list())
 

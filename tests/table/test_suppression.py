@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from crypsis.errors import PlanError, TableError
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST
 from crypsis.masking.generalisation import generalise
-from crypsis.searches.lattices.evaluation import prepare
+from crypsis.searches.pbg_ea.evaluation import prepare_lattice_evaluation
 from crypsis.table import suppression as module
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.lattice import Lattice
-from crypsis.table.suppression import allowed_records, rule_code, share_for, suppress
+from crypsis.table.suppression import allowed_records, code_of_suppression_rule, share_for, suppress
 from crypsis.table.table import Table
 from lattice_tables import tables
 from naive.equivalence_classes import by_size, group_by, strictest_l
@@ -89,10 +89,10 @@ def test_the_share_named_suffices_and_no_smaller_step_does(records: int, suppres
 
 
 def test_numbers_of_the_rules() -> None:
-    assert [rule_code("by-size", demanded) for demanded in (False, True)] == [BY_SIZE, BY_SIZE]
-    assert [rule_code("failing-class", demanded) for demanded in (False, True)] == [STRICTEST, DEMANDED]
+    assert [code_of_suppression_rule("by-size", demanded) for demanded in (False, True)] == [BY_SIZE, BY_SIZE]
+    assert [code_of_suppression_rule("failing-class", demanded) for demanded in (False, True)] == [STRICTEST, DEMANDED]
     with pytest.raises(PlanError, match=r"no suppression rule 'by-sise'.*'by-size'"):
-        rule_code("by-sise")
+        code_of_suppression_rule("by-sise")
 
 
 @settings(max_examples=80, deadline=None)
@@ -134,8 +134,8 @@ def test_compiled_code_leaves_out_the_same_classes(
         k, diversity = 0, 0
     classes = classes_of(generalise(table, lattice, levels), lattice.names)
     distinct, allowance = classes.contents(table.codes(["illness"])[:, 0]).distinct, allowed_records(share, len(table))
-    context = prepare(table, lattice, "illness", None, False)
-    read = context.reading(levels, rule_code(rule, bool(k or diversity)), allowance, k, diversity)
+    context = prepare_lattice_evaluation(table, lattice, "illness", None, False)
+    read = context.judge_node(levels, code_of_suppression_rule(rule, bool(k or diversity)), allowance, k, diversity)
     try:
         found = suppress(classes.sizes, distinct, rule, allowance, k, diversity)
     except TableError:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.table import lazy
-from crypsis.table.lazy import tally_packed
+from crypsis.table.lazy import tally_packed_lazily
 
 CELLS = {
     "word": st.sampled_from(["a", "b", "ab", "", "ü", None]),
@@ -28,15 +28,15 @@ def test_packed_counts_are_those_of_a_group_by(rows):
     frame = pl.DataFrame(rows, schema=TYPES, orient="row")
     names = list(CELLS)
     counted = frame.with_columns(pl.col("real").fill_nan(None)).group_by(names).agg(pl.len().cast(pl.Int64).alias("n"))
-    assert tally_packed(frame.lazy(), names, "n").equals(counted.sort(names))
+    assert tally_packed_lazily(frame.lazy(), names, "n").equals(counted.sort(names))
 
 
 def test_batches_and_waiting_keys_change_nothing(monkeypatch):
     frame = pl.DataFrame({"a": [n * n % 17 for n in range(5_000)], "b": [str(n % 5) for n in range(5_000)]})
-    whole = tally_packed(frame.lazy(), ["a", "b"], "n")
+    whole = tally_packed_lazily(frame.lazy(), ["a", "b"], "n")
     monkeypatch.setattr(lazy, "BATCH", 100)
     monkeypatch.setattr(lazy, "PENDING", 50)
-    assert tally_packed(frame.lazy(), ["a", "b"], "n").equals(whole)
+    assert tally_packed_lazily(frame.lazy(), ["a", "b"], "n").equals(whole)
     assert whole["n"].sum() == 5_000
 
 
@@ -49,4 +49,4 @@ def test_batches_and_waiting_keys_change_nothing(monkeypatch):
     ids=["a type without order", "more than one integer holds"],
 )
 def test_what_cannot_be_packed_is_left_to_the_engine(frame):
-    assert tally_packed(frame.lazy(), frame.columns, "n") is None
+    assert tally_packed_lazily(frame.lazy(), frame.columns, "n") is None

@@ -10,7 +10,7 @@ import crypsis
 from crypsis.measures.utility import AnalysesKept, EstimateChange, utility_card
 from crypsis.report.content import _answers
 from crypsis.table.table import Table
-from crypsis.text import card_facts
+from crypsis.text import utility_card_facts
 from crypsis.text.cards import analyses_text, category_rows, change_text, number_rows
 
 
@@ -32,7 +32,7 @@ def skewed() -> tuple[Table, Table]:
 
 def test_public_facts_hold_no_figure_of_few_people() -> None:
     original, masked = skewed()
-    facts = json.loads(json.dumps(card_facts(utility_card(original, masked, general=()))))
+    facts = json.loads(json.dumps(utility_card_facts(utility_card(original, masked, general=()))))
     outside = _answers(facts)
     by_name = {each["name"]: each for each in outside["estimates"]}
     assert {each["figure"] for each in by_name["age"]["figures"]} == {"mean", "sd", "total"}

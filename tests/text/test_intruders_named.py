@@ -13,7 +13,7 @@ from crypsis.cli.front import show_front
 from crypsis.cli.show import _show_figures
 from crypsis.release.verification import verify
 from crypsis.run import Run
-from crypsis.run.releasing import reason
+from crypsis.run.releasing import reason_for_releasing
 from crypsis.studio.pages.front import _offers, _summary
 
 INTRUDER = r"\bintruder|\battacker|\bwho (also )?(knows|predicts|takes)|\bfound by\b"
@@ -39,7 +39,7 @@ def run() -> Iterator[Run]:
     table = crypsis.example(150).drop(["income"])
     limit = [{"measure": "risk", "at_most": 20.0}]
     with crypsis.evolve(
-        table, "partition", [crypsis.KAnonymity(k=3)], budget="2 generations", seed=1, limit=limit
+        table, "memetic", [crypsis.KAnonymity(k=3)], budget="2 generations", seed=1, limit=limit
     ) as found:
         yield found
 
@@ -83,7 +83,7 @@ def test_reports_and_verify_name_the_intruder(run: Run, tmp_path: Path) -> None:
     assert not nameless("\n".join(found.statements))
     other = next(s for s in run.front.everything if s.number not in {o.solution.number for o in run.front.offers})
     for each in (solution, other):
-        assert not nameless(reason(run.front, each))
+        assert not nameless(reason_for_releasing(run.front, each))
 
 
 def test_the_studio_names_the_intruder(run: Run) -> None:

@@ -10,7 +10,7 @@ from crypsis.measures.masking_description import (
     Treatment,
 )
 from crypsis.table.lattice import LevelDescription
-from crypsis.text import burden_text, class_size_text, column_text
+from crypsis.text import burden_text_of_card, class_size_text, column_text
 
 TEN_YEARS = LevelDescription("age", 2, 9, 10.0, "year", unchanged=False)
 
@@ -38,11 +38,11 @@ def test_ranges_of_class_sizes() -> None:
 
 
 def test_who_bears_the_loss() -> None:
-    assert burden_text(MaskingDescription((), 0)) == []
+    assert burden_text_of_card(MaskingDescription((), 0)) == []
     described = MaskingDescription(
         (), 3, (), HardestRecords(10, 10.0, 42.0, 6, 3), Reidentified(columns=4, certain=1, likely=2)
     )
-    hardest, found = burden_text(described)
+    hardest, found = burden_text_of_card(described)
     assert hardest == (
         "the 10 records with the greatest loss (10 %) bear 42 % of the loss; 6 of them are unique in the original, "
         "3 are suppressed"

@@ -5,35 +5,39 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
 import os
 import resource
 import shutil
+import sqlite3
 import sys
+import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 from numpy.random import Generator
+from trials import Design, Results, run_design
 
 from crypsis.errors import CrypsisError, PlanError
 from crypsis.evolution.state import State
 from crypsis.masking import Microaggregation
 from crypsis.plan import Plan
-from crypsis.plan.checking import check
+from crypsis.plan.checking import check_before_run
 from crypsis.privacy import KAnonymity
 from crypsis.release import publish, verify
 from crypsis.rulebook import read_rulebook
-from crypsis.rulebook.book import SHIPPED
+from crypsis.rulebook.rules import SHIPPED
 from crypsis.run import Run
-from crypsis.run.folder import STORE, Lock
-from crypsis.run.store import Store
-from crypsis.sensitivity import Design, Results, run_design
+from crypsis.run.store import STORE, Lock, Store
 from crypsis.table.builders import read_hierarchy
 from crypsis.table.example import example
-from crypsis.table.files import read_table, write_hierarchy, write_table
+from crypsis.table.files import read_table, write_hierarchy_file, write_table
 from run.runs import begun, finished, folder_with
 from waiving import waiving
 
@@ -101,8 +105,43 @@ def test_tables_as_parquet(tmp_path: Path) -> None:
     assert tried(tmp_path / "people.parquet", read_table)[1] > 0
 
 
+@pytest.mark.parametrize("suffix", [".xlsx", ".sqlite", ".csv.gz", ".zip", ".duckdb"])
+def test_tables_in_workbooks_databases_and_packed(suffix: str, tmp_path: Path) -> None:
+    path, plain = tmp_path / f"people{suffix}", write_table(example(30, seed=3), tmp_path / "people.csv")
+    if suffix == ".xlsx":
+        write_table(example(30, seed=3), path)
+    elif suffix == ".csv.gz":
+        path.write_bytes(gzip.compress(plain.read_bytes()))
+    elif suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(plain, "people.csv")
+    else:
+        with contextlib.closing((duckdb if suffix == ".duckdb" else sqlite3).connect(str(path))) as database:
+            database.execute("create table people (age int, town varchar)")
+            for age in range(30):
+                database.execute("insert into people values (?, ?)", (age, f"town {age}"))
+            database.commit()
+    assert tried(path, read_table, CASES if suffix != ".duckdb" else CASES // 10)[1] > 0
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta", ".xpt"])
+def test_tables_of_statistical_packages(suffix: str, tmp_path: Path) -> None:
+    """A few wrong bytes make the library crash, which ends the program that reads and no other."""
+    path = write_table(example(30, seed=3), tmp_path / f"people{suffix}")
+    assert tried(path, read_table, max(CASES // 10, 10))[1] > 0
+
+
+def test_a_reader_that_crashes_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_table(example(30, seed=3), tmp_path / "people.sav")
+    crash = tmp_path / "crash.py"
+    crash.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    monkeypatch.setattr("crypsis.table.readers.isolated_reading.__file__", str(crash))
+    with pytest.raises(CrypsisError, match="is not a readable SPSS file, perhaps cut off"):
+        read_table(path)
+
+
 def test_hierarchies(tmp_path: Path) -> None:
-    write_hierarchy(example(30, seed=3).attribute("district").hierarchy, tmp_path / "district.csv")
+    write_hierarchy_file(example(30, seed=3).attribute("district").hierarchy, tmp_path / "district.csv")
     read_, refused = tried(tmp_path / "district.csv", read_hierarchy)
     assert read_ > 0
     assert refused > 0
@@ -111,7 +150,7 @@ def test_hierarchies(tmp_path: Path) -> None:
 def test_plans(tmp_path: Path) -> None:
     plan = folder_with(tmp_path / "job", rows=40)
     assert tried(plan, Plan.read)[1] > 0
-    tried(plan, lambda path: check(path, estimate=False), CASES // 5)
+    tried(plan, lambda path: check_before_run(path, estimate=False), CASES // 5)
 
 
 def test_rulebooks(tmp_path: Path) -> None:

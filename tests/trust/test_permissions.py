@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from crypsis.cli.app import app
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.sealed_cache import KEY, cache_folder
+from crypsis.kernels.sealed_cache import KEY, sealed_cache_folder
 from crypsis.studio import studio
-from crypsis.studio.opening import upload_folder, write_example
-from crypsis.studio.session import Session
+from crypsis.studio.pages.data import upload_folder
+from crypsis.studio.session import Session, write_example_for_session
 from run.runs import folder_with
 
 OPEN_TO_ALL = 0o000
@@ -50,7 +50,9 @@ def test_commands_write_private_files_and_a_public_folder_nobody_else_can_change
          "--set", "k=3", "--out", out / "masked.csv")  # fmt: skip
     found = exposed(out)
     public = {"release": "0o755", "release/public": "0o755", "office.key.pub": "0o644"}
-    files = ("data.csv", "schema.json", "report.json", "report.html", "manifest.json")
+    files = (
+        "data.csv", "schema.json", "report.json", "report.html", "codebook.json", "codebook.html", "manifest.json"
+    )  # fmt: skip
     assert found == public | {f"release/public/{name}": "0o644" for name in files}
 
 
@@ -58,9 +60,9 @@ def test_the_studio_s_own_files_are_private(tmp_path: Path, monkeypatch: pytest.
     base = tmp_path / "state"
     base.mkdir(mode=0o700)
     monkeypatch.setenv("CRYPSIS_STUDIO_HOME", str(base / "a" / "b"))
-    home = studio.home()
+    home = studio.studio_home()
     upload_folder(home)
-    write_example(home / "example", home / "example" / "plan.toml", rows=60)
+    write_example_for_session(home / "example", home / "example" / "plan.toml", rows=60)
     session = Session(home / "example" / "people.csv", home / "example" / "plan.toml")
     session.change(rulebook="")
     assert set(exposed(base)) <= {"a/b/example/people.csv"}
@@ -69,7 +71,7 @@ def test_the_studio_s_own_files_are_private(tmp_path: Path, monkeypatch: pytest.
 
 def test_compiled_kernels_cannot_be_replaced_by_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
-    cache_folder.cache_clear()
+    sealed_cache_folder.cache_clear()
     try:
         assert kernel(_twice)(1.5) == 3.0
         assert not [path for path in exposed(tmp_path) if (tmp_path / path).is_dir()], "nobody else can enter"
@@ -77,7 +79,7 @@ def test_compiled_kernels_cannot_be_replaced_by_others(tmp_path: Path, monkeypat
         assert list(folder.iterdir())
         assert (tmp_path / "cache" / KEY).stat().st_mode & 0o777 == 0o600
     finally:
-        cache_folder.cache_clear()
+        sealed_cache_folder.cache_clear()
 
 
 def _twice(value: float) -> float:

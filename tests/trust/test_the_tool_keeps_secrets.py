@@ -36,9 +36,9 @@ occupation = { role = "other", because = "known to nobody outside" }
 model = "k-anonymity"
 k = 4
 [[search]]
-name = "partition"
+name = "memetic"
 k = 4
-rungs = 3
+k_values = 3
 steps = 20
 [run]
 budget = "2 generations"
@@ -80,7 +80,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
         ("release", "run", "-o", "release"),
         ("verify", "release"),
         ("verify", "release", "--json"),
-        ("report", "release"),
+        ("audit", "release", "--with", "release"),
         ("assess", "people.csv", "release/public/data.csv", "--plan", "plan.toml"),
         ("release", "people.csv", "-o", "refused", "--plan", "plan.toml"),
         ("mask", "people.csv", "microaggregation", "--set", "k=4", "--quasi", "name,diagnosis", "-o", "masked.csv"),

@@ -7,7 +7,7 @@ from crypsis.attacks.attack_context import (
     AttackContext as AttackContext,
     Intruder as Intruder,
 )
-from crypsis.attacks.outcome import (
+from crypsis.attacks.attack_context import (
     AttackVerdict as AttackVerdict,
     Findings as Findings,
     Outcome as Outcome,

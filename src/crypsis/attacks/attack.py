@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from crypsis.attacks.attack_context import AttackContext, Intruder, held_out
-from crypsis.attacks.linkability_inference import inference, linkability
-from crypsis.attacks.linkage import nearest_record
-from crypsis.attacks.outcome import Findings, Outcome, Untried
+from crypsis.attacks.attack_context import AttackContext, Findings, Intruder, Outcome, Untried, held_out
+from crypsis.attacks.linkage import infer_by_linkage, linkability, nearest_record
 from crypsis.attacks.reversal import undo_microaggregation, undo_rank_swapping
 from crypsis.attacks.several_releases import ATTACK, intersection
-from crypsis.attacks.singling_out import few_columns, singling_out
+from crypsis.attacks.singling_out import single_out_by_few, singling_out
 from crypsis.errors import TableError, listing
 from crypsis.table.aligning import in_terms_of
 from crypsis.table.frames import Frame, as_table
@@ -64,7 +62,7 @@ def attack(
     --------
     >>> table = crypsis.example(80)
     >>> found = crypsis.attack(table, table, intruder=crypsis.Intruder(attempts=20))
-    >>> found.named("nearest record").rate.value
+    >>> found.outcome("nearest record").rate.value
     100.0
     """
     original, intruder, notes = as_table(original), intruder or Intruder(), []
@@ -89,9 +87,9 @@ def attack(
             "finding; keep some records back before masking and give them with --control"
         )
     context = AttackContext(release, original, control, intruder, rows_correspond)
-    found: list[Outcome | Untried] = [*singling_out(context), linkability(context), *inference(context)]
+    found: list[Outcome | Untried] = [*singling_out(context), linkability(context), *infer_by_linkage(context)]
     found += [nearest_record(context), undo_microaggregation(context), undo_rank_swapping(context)]
-    found += few_columns(context)
+    found += single_out_by_few(context)
     if second is not None:
         found.append(intersection(context, second))
     else:

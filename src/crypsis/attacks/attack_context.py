@@ -1,14 +1,12 @@
-"""What an attack starts from: the release, people in it, people who are not in it, and what the intruder knows.
-
-The rows of a release are shuffled, so nothing here uses which published record belongs to whom. Whether a guess is
-right is decided by the columns that the intruder does not know, or by row numbers where there are no such columns and
-the rows are known to correspond.
+"""What an attack starts from (the release, people in it and not in it, what the intruder knows) and what it
+achieves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -18,13 +16,20 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.measures.measure import alike_codes
+from crypsis.measures.categories import number_masked_categories
+from crypsis.measures.intervals import wilson_interval
 from crypsis.measures.record_linkage import LinkagePair
 from crypsis.registry import Settings
 from crypsis.table.attribute import UNMASKED
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
+
+# -- What an attack starts from: the release, people in it, people who are not in it, and what the intruder knows.
+#
+# The rows of a release are shuffled, so nothing here uses which published record belongs to whom. Whether a guess is
+# right is decided by the columns that the intruder does not know, or by row numbers where there are no such columns and
+# the rows are known to correspond.
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
@@ -66,22 +71,12 @@ class Intruder(Settings):
 
 @dataclass(frozen=True)
 class Keys:
-    """What the file says about each person beyond what the intruder knows, as a number.
+    """What the file says about each person beyond what the intruder knows, as a number."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Columns it is read from; empty where the key is the row itself.
-    published, people : int64[n]
-        Keys of the published records and of the people.
-    outsiders : int64[n] or None
-        Keys of the control.
-    """
-
-    names: tuple[str, ...]
-    published: Numbers
+    names: tuple[str, ...]  # columns it is read from; empty where the key is the row itself
+    published: Numbers  # int64[n]: keys of the published records and of the people
     people: Numbers
-    outsiders: Numbers | None
+    outsiders: Numbers | None  # int64[n]: keys of the control
 
     @cached_property
     def best_guess(self) -> float:
@@ -91,30 +86,13 @@ class Keys:
 
 @dataclass(frozen=True)
 class AttackContext:
-    """A release in the original's columns and codes, with people in it and people who are not.
+    """A release in the original's columns and codes, with people in it and people who are not."""
 
-    Attributes
-    ----------
-    release, original : Table
-        The published records, and the people in it.
-    control : Table or None
-        People who are not in it.
-    intruder : Intruder
-        What is known.
-    rows_correspond : bool
-        Whether row i of the release is row i of the original.
-
-    Raises
-    ------
-    TableError
-        If a table has no records or the intruder knows no published column.
-    """
-
-    release: Table
+    release: Table  # the published records, and the people in it
     original: Table
-    control: Table | None
-    intruder: Intruder
-    rows_correspond: bool = False
+    control: Table | None  # people who are not in it
+    intruder: Intruder  # what is known
+    rows_correspond: bool = False  # whether row i of the release is row i of the original
 
     def __post_init__(self) -> None:
         if not len(self.original) or not self.release.kept.any():
@@ -137,23 +115,17 @@ class AttackContext:
     @cached_property
     def learns(self) -> tuple[str, ...]:
         """Columns published as collected that the intruder does not know."""
-        columns = self.original.named(*UNMASKED)
+        columns = self.original.names_by_role(*UNMASKED)
         return tuple(
             n for n in columns if n in self.release.names and n not in self.knows and self.release.level(n) == 0
         )
 
     def rng(self, attack: str) -> Generator:
-        """Random numbers of one attack, independent of the other attacks.
-
-        attack  name of the attack
-        """
+        """Random numbers of one attack, independent of the other attacks."""
         return default_rng([self.intruder.seed, *attack.encode()])
 
     def sample(self, table: Table, attack: str) -> Numbers:
-        """Rows of the people on whom an attack is tried.
-
-        attack  name of the attack
-        """
+        """Rows of the people on whom an attack is tried."""
         rows, wanted = len(table), self.intruder.attempts
         return np.sort(self.rng(attack).choice(rows, min(rows, wanted), replace=False)).astype(np.int64)
 
@@ -162,7 +134,7 @@ class AttackContext:
         """What can be learnt about each person; None where neither columns nor rows identify a record."""
         if self.learns:
             tables = [self.release, self.original, *([] if self.control is None else [self.control])]
-            parts = learnt(self.learns, tables, self.original)
+            parts = number_intruder_knowledge(self.learns, tables, self.original)
             return Keys(self.learns, parts[0], parts[1], None if self.control is None else parts[2])
         if self.rows_correspond and len(self.release) == len(self.original):
             rows = np.arange(len(self.original), dtype=np.int64)
@@ -174,19 +146,10 @@ class AttackContext:
         return LinkagePair.between(self.original, people, self.release, names, "z")
 
 
-def learnt(names: Sequence[str], tables: Sequence[Table], original: Table) -> list[Numbers]:
-    """What each of several tables says in some columns, as numbers: equal numbers for equal values.
+def number_intruder_knowledge(names: Sequence[str], tables: Sequence[Table], original: Table) -> list[Numbers]:
+    """What the intruder of an attack context learns from each table in some columns: equal numbers for equal values.
 
-    Parameters
-    ----------
-    names : sequence of str
-    tables : sequence of Table
-    original : Table
-        Gives kinds and categories.
-
-    Returns
-    -------
-    list of int64[n]
+    Returns int64[n].
     """
     columns = []
     for name in names:
@@ -203,65 +166,9 @@ def learnt(names: Sequence[str], tables: Sequence[Table], original: Table) -> li
 
 def _code_labels(original: Table, table: Table, name: str, place: int) -> Numbers:
     """Codes by the original's categories; a label that it lacks equals no label of another table."""
-    codes = alike_codes(original, table, name)[0].astype(np.int64)
+    codes = number_masked_categories(original, table, name)[0].astype(np.int64)
     strange = codes >= len(original.attribute(name).categories)
     return np.where(strange, codes + (place + 1) * 1_000_000, codes)
-
-
-def distances(pair: LinkagePair) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Distance of each known person to every published record, some people at a time.
-
-    pair  people and published records
-    returns  positions of the people, and distances float64[people, published]
-    """
-    people, published = len(pair.points), len(pair.kept)
-    step, counted = max(1, CELLS // max(published, 1)), pair.counted()
-    for begin in range(0, people, step):
-        part = slice(begin, min(begin + step, people))
-        square = np.zeros((part.stop - begin, published))
-        always = pair.lines[:, 0] < 0
-        if always.any():
-            square += scipy.spatial.distance.cdist(
-                pair.points[part][:, always], pair.published[:, always], "sqeuclidean"
-            )
-        for place in np.flatnonzero(~always):
-            apart = pair.points[part][:, place, None] - pair.published[:, place]
-            square += np.where(counted[:, place], apart**2, 0.0)
-        for codes, places in zip(pair.codes.T, pair.places.T, strict=True):
-            square += pair.ancestors[part][:, places] != codes
-        square[:, ~pair.kept] = np.inf
-        yield part, np.sqrt(square)
-
-
-def nearest_sets(pair: LinkagePair) -> Iterator[tuple[slice, Flags]]:
-    """The nearest published records of each known person.
-
-    pair  people and published records
-    returns  positions of the people, and their nearest records bool[people, published]
-    """
-    for part, distance in distances(pair):
-        yield part, distance <= distance.min(axis=1, keepdims=True) + SAME
-
-
-def certain(candidates: Flags, published: Numbers, own: Numbers) -> Flags:
-    """Whether all candidates say the same of a person, and it is true.
-
-    candidates  bool[people, published]: candidate records of each person
-    published, own  keys of the published records and of the people
-    """
-    low = np.where(candidates, published, np.iinfo(np.int64).max).min(axis=1)
-    high = np.where(candidates, published, -1).max(axis=1)
-    return np.asarray((low == high) & (high == own))
-
-
-def chance_of_success(candidates: Flags, published: Numbers, own: Numbers) -> NDArray[np.float64]:
-    """Probability that a random candidate is right about a person.
-
-    candidates  bool[people, published]: candidate records of each person
-    published, own  keys of the published records and of the people
-    """
-    right = (candidates & (published == own[:, None])).sum(axis=1)
-    return np.asarray(right / np.maximum(candidates.sum(axis=1), 1), dtype=np.float64)
 
 
 # -- A control without a second file: people of the original whom the release leaves out.
@@ -283,23 +190,8 @@ Rows = NDArray[np.int64]
 def held_out(release: Table, original: Table, intruder: Intruder, rows_correspond: bool) -> tuple[Rows, Rows] | None:
     """People in the release and people whom it leaves out.
 
-    Parameters
-    ----------
-    release, original : Table
-        The published records in the original's terms, and all people.
-    intruder : Intruder
-        What is known.
-    rows_correspond : bool
-        Whether row i of the release is row i of the original.
+    Returns int64[n].
 
-    Returns
-    -------
-    pair of int64[n] or None
-        Rows of the original; None where the two cannot be told apart, or those left out are too few or unlike the
-        others, as suppressed outliers are.
-
-    Examples
-    --------
     >>> roles = {"sex": "quasi", "pay": "confidential"}
     >>> people = Table.from_columns({"sex": ["f", "m"] * 200, "pay": list(range(400))}, roles)
     >>> inside, outside = held_out(people.take(np.arange(300)), people, Intruder(), False)
@@ -338,3 +230,148 @@ def _alike(original: Table, inside: Flags, outside: Flags) -> bool:
     classes = equivalence_classes(codes)
     looked = [*codes.T, classes.sizes[classes.of]]
     return all(scipy.stats.ks_2samp(each[inside], each[outside]).pvalue * len(looked) > UNLIKE for each in looked)
+
+
+# -- What an attack achieves with a release, and what it achieves without it.
+
+
+class AttackVerdict(StrEnum):
+    """What an attack says about a release."""
+
+    CAUGHT = "caught"
+    """The release discloses people: the attack exceeds its control by more than the margin."""
+    UNDETERMINED = "undetermined"
+    """The attack succeeds, and nobody outside the release was attacked, so that the cause is not known."""
+    NOTHING_FOUND = "nothing found"
+    """The attack achieves no more than it does without the release, or too little more to count."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A success rate in per cent with its confidence interval."""
+
+    value: float
+    interval: tuple[float, float]  # 95 % interval (Wilson)
+    trials: int  # number of trials; 0 where the rate is known and not estimated
+
+    @classmethod
+    def of(cls, hits: float, trials: int) -> Rate:
+        """Estimate a rate."""
+        return cls(100.0 * hits / trials if trials else 0.0, wilson_interval(hits, trials), trials)
+
+    @classmethod
+    def make_exact(cls, value: float) -> Rate:
+        """A rate that is known exactly, in per cent."""
+        return cls(value, (value, value), 0)
+
+    def one_of(self, tries: int) -> Rate:
+        """The same rate with an interval that allows for the choice among several tries (Bonferroni)."""
+        if not self.trials:
+            return self
+        return replace(self, interval=wilson_interval(self.value * self.trials / 100.0, self.trials, 0.05 / tries))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of one attack."""
+
+    attack: str  # name of the attack
+    rate: Rate
+    baseline: Rate  # the best guess without the release
+    control: Rate | None  # the same attack on people outside the release
+    # points by which the attack must exceed both, at the unfavourable ends of all intervals, to be a finding
+    margin: float
+    definition: str  # what the rate means
+    scope: tuple[str, ...]  # columns the intruder uses
+    remedy: str  # what to do against it
+    counts: Mapping[str, float] = field(default_factory=dict)  # figures of the attack
+    sets: int = 1  # sets of columns that were tried, of which `scope` is the worst
+
+    @property
+    def reference(self) -> Rate:
+        """The larger of control and baseline: the success without the person's record in the file."""
+        if self.control is None or self.baseline.interval[1] >= self.control.interval[1]:
+            return self.baseline
+        return self.control
+
+    @property
+    def excess(self) -> float:
+        """Points between the lower end of the attack's interval and the upper end of its reference."""
+        return self.rate.interval[0] - self.reference.interval[1]
+
+    @property
+    def verdict(self) -> AttackVerdict:
+        """Whether the attack exceeds its reference by more than the margin; nobody is accused without a control."""
+        if self.excess <= self.margin:
+            return AttackVerdict.NOTHING_FOUND
+        return AttackVerdict.UNDETERMINED if self.control is None else AttackVerdict.CAUGHT
+
+    @property
+    def caught(self) -> bool:
+        """Whether the attack is a finding."""
+        return self.verdict is AttackVerdict.CAUGHT
+
+    def one_of(self, tries: int) -> Outcome:
+        """The same outcome with intervals that allow for the choice among several tries."""
+        return replace(
+            self,
+            rate=self.rate.one_of(tries),
+            baseline=self.baseline.one_of(tries),
+            control=None if self.control is None else self.control.one_of(tries),
+        )
+
+
+@dataclass(frozen=True)
+class Untried:
+    """An attack that does not apply."""
+
+    attack: str  # name of the attack
+    why: str  # why it does not apply
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The results of all attacks on a release.
+
+    Attributes
+    ----------
+    outcomes : tuple of Outcome
+        Attacks that were tried.
+    untried : tuple of Untried
+        Attacks that do not apply.
+    notes : tuple of str
+        Remarks for the reader.
+
+    Examples
+    --------
+    >>> Findings((), (), ()).caught
+    ()
+    """
+
+    outcomes: tuple[Outcome, ...]
+    untried: tuple[Untried, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def caught(self) -> tuple[Outcome, ...]:
+        """Attacks that are findings."""
+        return tuple(each for each in self.outcomes if each.caught)
+
+    @property
+    def undetermined(self) -> tuple[Outcome, ...]:
+        """Attacks that succeed and cannot be compared with people outside the release."""
+        return tuple(each for each in self.outcomes if each.verdict is AttackVerdict.UNDETERMINED)
+
+    def outcome(self, attack: str) -> Outcome:
+        """The outcome of one attack.
+
+        Parameters
+        ----------
+        attack : str
+            Its name, e.g. "linkability".
+
+        Returns
+        -------
+        Outcome
+        """
+        return next(each for each in self.outcomes if each.attack == attack)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.random import default_rng
-from scipy.spatial import cKDTree
 from threadpoolctl import threadpool_limits
 
 from crypsis.kernels.arrays import Flags, Floats, Ints
@@ -39,33 +39,22 @@ TREES, LEAVES = 60, 15
 
 @dataclass(frozen=True)
 class ConfidentialKnowledge:
-    """Per cent of the people found at most by who knows all quasi-identifiers and a confidential column besides.
+    """Per cent of the people found at most by who knows all quasi-identifiers and a confidential column besides."""
 
-    column  the confidential column
-    class_risk  found by who knows the quasi-identifiers alone
-    exact, rough  found by who knows the value; its tenth of all values, for a category its value
-    predicted  found by who predicts the value from the quasi-identifiers; None where too few people are in the file
-    numeric  whether the column holds numbers
-    asks  whether `exact` is far above the class risk and nobody demanded diversity or stated a reason
-    """
-
-    column: str
-    class_risk: float
-    exact: float
+    column: str  # the confidential column
+    class_risk: float  # found by who knows the quasi-identifiers alone
+    exact: float  # found by who knows the value; its tenth of all values, for a category its value
     rough: float
+    # found by who predicts the value from the quasi-identifiers; None where too few people are in the file
     predicted: float | None
-    numeric: bool
-    asks: bool
+    numeric: bool  # whether the column holds numbers
+    asks: bool  # whether `exact` is far above the class risk and nobody demanded diversity or stated a reason
 
 
 def confidential_knowledge(
     original: Table, masked: Table, answered: Collection[str] = (), seed: int = 0
 ) -> tuple[ConfidentialKnowledge, ...]:
-    """What each confidential column of a file with classes adds for who knows or predicts it.
-
-    answered  columns for which diversity is demanded or a reason is stated
-    seed  of the halves of a prediction
-    """
+    """What each confidential column of a file with classes adds for who knows or predicts it."""
     names = masked.quasi_identifiers
     classes = classes_of(masked, names)
     if not names or not classes.count:
@@ -104,19 +93,15 @@ def _rough(masked: Table, column: str, classes: EquivalenceClasses) -> float:
 
 
 class _Predictors(NamedTuple):
-    """What a value is predicted from.
+    """What a value is predicted from."""
 
-    people  int64[m]: rows that are published;  at  int64[m]: their classes;  half  int64[m]: 0 or 1
-    design  float64[m, q]: the quasi-identifiers of a regression;  near  int64[m, NEAREST]: like people, other half
-    features  float64[m, p]: the quasi-identifiers of trees, empty where people are few
-    """
-
-    people: Ints
+    people: Ints  # int64[m]: rows that are published;  at  int64[m]: their classes;  half  int64[m]: 0 or 1
     at: Ints
     half: Ints
+    # float64[m, q]: the quasi-identifiers of a regression;  near  int64[m, NEAREST]: like people, other half
     design: Floats
     near: Ints
-    features: Floats
+    features: Floats  # float64[m, p]: the quasi-identifiers of trees, empty where people are few
 
 
 def _predictors(original: Table, names: Sequence[str], classes: EquivalenceClasses, seed: int) -> _Predictors | None:
@@ -128,7 +113,7 @@ def _predictors(original: Table, names: Sequence[str], classes: EquivalenceClass
     design, near = _design(original, names)[people], np.zeros((len(people), NEAREST), dtype=np.int64)
     for part in (0, 1):
         rows = _learned_rows(half != part)
-        near[half == part] = rows[cKDTree(design[rows]).query(design[half == part], k=NEAREST)[1]]
+        near[half == part] = rows[scipy.spatial.cKDTree(design[rows]).query(design[half == part], k=NEAREST)[1]]
     boosted = len(people) >= FEWEST_BOOSTED
     features = np.stack([_feature(original, name) for name in names], axis=1)[people] if boosted else np.empty((0, 0))
     return _Predictors(people, classes.of[people], half, design, near, features)

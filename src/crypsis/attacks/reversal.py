@@ -15,10 +15,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from crypsis.attacks.attack_context import SAME, AttackContext
-from crypsis.attacks.linkage import identify, parts
-from crypsis.attacks.outcome import Outcome, Untried
-from crypsis.measures.measure import alike_codes
+from crypsis.attacks.attack_context import SAME, AttackContext, Outcome, Untried
+from crypsis.attacks.linkage import identify_by_linkage, split_people_for_linkage
+from crypsis.measures.categories import number_masked_categories
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
@@ -34,26 +33,23 @@ ALIKE = 1.25
 
 
 def undo_microaggregation(context: AttackContext) -> Outcome | Untried:
-    """Reverse microaggregation: candidates are the groups with means next to the known values.
-
-    context  what the attack starts from
-    """
+    """Reverse microaggregation: candidates are the groups with means next to the known values."""
     attack = "undo microaggregation"
     names = [name for name in context.knows if context.release.holds_numbers(name)]
     if not names:
         return Untried(attack, "no column the intruder knows is published as numbers")
-    groups = treated_together(context.release, names)
-    groups_means = [Means.published(context.release, group) for group in groups]
+    groups = group_reversible_columns(context.release, names)
+    groups_means = [Means.read_release(context.release, group) for group in groups]
 
     def candidates(people: Table) -> Iterator[tuple[slice, Flags]]:
-        for part in parts(len(people), len(context.release)):
+        for part in split_people_for_linkage(len(people), len(context.release)):
             some = people.take(np.arange(part.start, part.stop))
             left = np.broadcast_to(context.release.kept, (len(some), len(context.release))).copy()
             for each in groups_means:
                 left &= each.possible(some)
             yield part, left
 
-    return identify(
+    return identify_by_linkage(
         context,
         attack,
         tuple(names),
@@ -66,33 +62,23 @@ def undo_microaggregation(context: AttackContext) -> Outcome | Untried:
 
 
 def undo_rank_swapping(context: AttackContext) -> Outcome | Untried:
-    """Reverse rank swapping: candidates are the records within a window of ranks in every ordered column.
-
-    Parameters
-    ----------
-    context : AttackContext
-        What the attack starts from.
-
-    Returns
-    -------
-    Outcome or Untried
-    """
+    """Reverse rank swapping: candidates are the records within a window of ranks in every ordered column."""
     attack = "undo rank swapping"
     names = [name for name in context.knows if _is_ordered(context, name)]
     if not names:
         return Untried(attack, "no column the intruder knows is published as ordered values")
-    ranks = [Ranks.published(context.release, name) for name in names]
+    ranks = [Ranks.read_release(context.release, name) for name in names]
     window = context.intruder.window
 
     def candidates(people: Table) -> Iterator[tuple[slice, Flags]]:
-        for part in parts(len(people), len(context.release)):
+        for part in split_people_for_linkage(len(people), len(context.release)):
             some = people.take(np.arange(part.start, part.stop))
-            yield part, nearest_in_rank([each.gaps(some) for each in ranks], context.release.kept, window)
+            yield part, reverse_swapping_by_ranks([each.gaps(some) for each in ranks], context.release.kept, window)
 
     known = "the smallest window of ranks that leaves any"
     if window is not None:
         known = f"{window:g} % of the ranks, and among these at the smallest sum of ranks,"
-    return identify(
+    return identify_by_linkage(
         context,
         attack,
         tuple(names),
@@ -102,22 +88,11 @@ def undo_rank_swapping(context: AttackContext) -> Outcome | Untried:
     )
 
 
-def nearest_in_rank(gaps: Sequence[NDArray[np.float64]], kept: Flags, window: float | None) -> Flags:
-    """Candidates of each person by ranks.
+def reverse_swapping_by_ranks(gaps: Sequence[NDArray[np.float64]], kept: Flags, window: float | None) -> Flags:
+    """Reversal of rank swapping: mark the published records that each person may have become, by ranks.
 
-    Parameters
-    ----------
-    gaps : sequence of float64[people, published]
-        Differences of ranks in each column, as shares of the ranks.
-    kept : bool[published]
-        Published records.
-    window : float or None
-        Window in per cent; the smallest with a candidate if it is not known.
-
-    Returns
-    -------
-    bool[people, published]
-        Records within the window in every column, with the smallest sum of differences.
+    `gaps` float64[people, published]; `kept` bool[published]; `window`: window in per cent; the smallest with a
+    candidate if it is not known; returns bool[people, published].
     """
     widest = np.maximum.reduce(gaps)
     widest[:, ~kept] = np.inf
@@ -131,20 +106,11 @@ def _is_ordered(context: AttackContext, name: str) -> bool:
     return context.release.level(name) == 0 and context.release.attribute(name).kind is not Kind.NOMINAL
 
 
-def treated_together(release: Table, names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Group columns that were microaggregated by one partition: their equal values are on nearly the same records.
+def group_reversible_columns(release: Table, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """For the reversal of microaggregation, group the columns that one partition masked, by their equal values.
 
     Two columns of one partition have hardly more pairs of values than values, since two groups rarely share a mean; two
     columns treated separately have many more.
-
-    Parameters
-    ----------
-    release : Table
-    names : sequence of str
-
-    Returns
-    -------
-    list of tuples of str
     """
     groups: list[list[str]] = []
     values = {name: _distinct(release, [name]) for name in names}
@@ -164,18 +130,14 @@ def _distinct(release: Table, names: Sequence[str]) -> int:
 
 @dataclass(frozen=True)
 class Means:
-    """The distinct published values of columns treated together.
-
-    values  float64[means, columns]: in lexicographic order; records with a missing cell are left out
-    place  int64[published]: row of `values` of each published record, or −1
-    """
+    """The distinct published values of columns treated together."""
 
     names: tuple[str, ...]
-    values: Floats
-    place: Integers
+    values: Floats  # float64[means, columns]: in lexicographic order; records with a missing cell are left out
+    place: Integers  # int64[published]: row of `values` of each published record, or −1
 
     @classmethod
-    def published(cls, release: Table, names: Sequence[str]) -> Means:
+    def read_release(cls, release: Table, names: Sequence[str]) -> Means:
         """Read the means of some columns of a release."""
         cells = release.numbers(names)
         whole: Flags = np.asarray(~np.isnan(cells).any(axis=1))
@@ -211,27 +173,24 @@ class Means:
 
     def _nearest(self, known: Floats) -> Integers:
         scales = Scales.of(self.values[self.place[self.place >= 0]])
-        points = [scales.scaled(numbers, "z") for numbers in (known, self.values)]
+        points = [scales.scale(numbers, "z") for numbers in (known, self.values)]
         at: Integers = scipy.spatial.distance.cdist(points[0], points[1], "sqeuclidean").argmin(axis=1)
         return at[:, None]
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """An ordered published column and the ranks of its records.
-
-    ordered  float64[n]: values that are present, sorted
-    begin, end  int64[published]: ranks `begin` ≤ rank < `end` have the record's value; both −1 where it is missing
-    """
+    """An ordered published column and the ranks of its records."""
 
     name: str
     release: Table
-    ordered: Floats
+    ordered: Floats  # float64[n]: values that are present, sorted
+    # int64[published]: ranks `begin` ≤ rank < `end` have the record's value; both −1 where it is missing
     begin: Integers
     end: Integers
 
     @classmethod
-    def published(cls, release: Table, name: str) -> Ranks:
+    def read_release(cls, release: Table, name: str) -> Ranks:
         """Read the ranks of a column of a release."""
         values = _values(release, release, name)
         ordered = np.sort(values[~np.isnan(values)])
@@ -255,7 +214,7 @@ def _values(release: Table, table: Table, name: str) -> Floats:
     """Numbers, or ranks of ordinal categories, of a column; a label that the release lacks ranks above all."""
     if release.attribute(name).numeric:
         return np.asarray(table.column(name), dtype=np.float64)
-    codes = alike_codes(release, table, name)[0]
+    codes = number_masked_categories(release, table, name)[0]
     return np.where(codes == MISSING, np.nan, codes.astype(np.float64))
 
 

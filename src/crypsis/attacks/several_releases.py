@@ -13,8 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.attacks.attack_context import AttackContext, Intruder, Numbers, learnt, nearest_sets
-from crypsis.attacks.outcome import Outcome, Rate, Untried
+from crypsis.attacks.attack_context import (
+    AttackContext,
+    Intruder,
+    Numbers,
+    Outcome,
+    Rate,
+    Untried,
+    number_intruder_knowledge,
+)
+from crypsis.attacks.linkage import link_nearest_records
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table
@@ -33,25 +41,16 @@ Held = tuple[Numbers, Numbers]
 class Together:
     """What releases reveal together and not alone.
 
-    people  how many were looked at
-    joined_by  columns that all releases publish as collected, by which candidates are joined
-    k  the smallest class that any of the releases has
-    below  people left with fewer than k candidates though every release alone leaves at least k
-    fixed  column → people whose value is certain from all releases together and from none alone
-    exposed  people of either kind
-
-    Examples
-    --------
     >>> Together(200, ("diagnosis",), 5, 3.0, {"diagnosis": 20.0}, 22.0).share
     0.11
     """
 
-    people: int
-    joined_by: tuple[str, ...]
-    k: int
-    below: float
-    fixed: Mapping[str, float]
-    exposed: float
+    people: int  # how many were looked at
+    joined_by: tuple[str, ...]  # columns that all releases publish as collected, by which candidates are joined
+    k: int  # the smallest class that any of the releases has
+    below: float  # people left with fewer than k candidates though every release alone leaves at least k
+    fixed: Mapping[str, float]  # column → people whose value is certain from all releases together and from none alone
+    exposed: float  # people of either kind
 
     @property
     def share(self) -> float:
@@ -62,20 +61,6 @@ class Together:
 def reveal_together(original: Table, releases: Sequence[Table]) -> Together:
     """Intersect the candidates that each release leaves for the people of the original.
 
-    Parameters
-    ----------
-    original : Table
-        The people, with their true values.
-    releases : sequence of Table
-        Two or more, in the original's columns and codes.
-
-    Returns
-    -------
-    Together
-        Nothing is joined where the releases have no common column as collected.
-
-    Examples
-    --------
     Classes by town and classes by age cross in single people:
 
     >>> roles = {"town": "quasi", "age": "quasi", "ill": "confidential"}
@@ -87,14 +72,16 @@ def reveal_together(original: Table, releases: Sequence[Table]) -> Together:
     contexts = [AttackContext(each, original, None, Intruder(attempts=ATTEMPTS)) for each in releases]
     names = [name for name in contexts[0].learns if all(_as_collected(original, each, name) for each in releases)]
     rows = contexts[0].sample(original, "together")
-    k = min(int(classes_of(each, each.quasi_identifiers).sizes.min(initial=len(each))) for each in map(_kept, releases))
+    k = min(
+        int(classes_of(each, each.quasi_identifiers).sizes.min(initial=len(each))) for each in map(_take_kept, releases)
+    )
     if not names:
         return Together(len(rows), (), k, 0.0, {}, 0.0)
-    keys = learnt(names, [*releases, original], original)
+    keys = number_intruder_knowledge(names, [*releases, original], original)
     people = original.take(rows)
     held = [_candidates(at, people, published) for at, published in zip(contexts, keys, strict=False)]
     values = _values(names, [*releases, original], original, keys)
-    told = [name for name in original.named(Role.CONFIDENTIAL) if name in names] or names
+    told = [name for name in original.names_by_role(Role.CONFIDENTIAL) if name in names] or names
     below, fixed = np.zeros(len(rows), dtype=np.bool_), np.zeros((len(rows), len(told)), dtype=np.bool_)
     for person, own in enumerate(keys[-1][rows]):
         sets = [side[person] for side in held]
@@ -107,33 +94,19 @@ def reveal_together(original: Table, releases: Sequence[Table]) -> Together:
 def tuples_together(one: Table, other: Table, names: Sequence[str]) -> Together:
     """Intersect the classes of two releases without their original.
 
-    Parameters
-    ----------
-    one, other : Table
-        What is published.
-    names : sequence of str
-        Columns that both publish as collected.
-
-    Returns
-    -------
-    Together
-        Expected numbers: a record of the first is any of the records of the second with the same values.
-
-    Examples
-    --------
     >>> roles = {"town": "quasi", "ill": "confidential"}
     >>> one, other = (Table.from_columns({"town": list(t), "ill": list("abcd")}, roles) for t in ("nnss", "wewe"))
     >>> tuples_together(one, other, ["ill"]).fixed
     {'ill': 4.0}
     """
-    one, other = _kept(one), _kept(other)
+    one, other = _take_kept(one), _take_kept(other)
     classes = [classes_of(each, each.quasi_identifiers) for each in (one, other)]
     k = min((int(each.sizes.min()) for each in classes if each.sizes.size), default=0)
     if not names or not len(one) or not len(other):
         return Together(len(one), tuple(names), k, 0.0, {}, 0.0)
-    keys = learnt(names, [one, other], one)
+    keys = number_intruder_knowledge(names, [one, other], one)
     values = _values(names, [one, other], one, keys)
-    told = [name for name in one.named(Role.CONFIDENTIAL) if name in names] or list(names)
+    told = [name for name in one.names_by_role(Role.CONFIDENTIAL) if name in names] or list(names)
     held = [_by_class(each.of, key) for each, key in zip(classes, keys, strict=True)]
     # How often a class of the first and a class of the second hold the same key: each such pair may be one person.
     here, there = ({(c, k): n for c, (ks, ns) in side.items() for k, n in zip(ks.tolist(), ns.tolist(), strict=True)}
@@ -157,11 +130,11 @@ def tuples_together(one: Table, other: Table, names: Sequence[str]) -> Together:
 
 def _candidates(context: AttackContext, people: Table, keys: Numbers) -> list[Held]:
     """The keys of the records nearest to each person."""
-    near = (row for _, part in nearest_sets(context.meet(people, context.knows)) for row in part)
+    near = (row for _, part in link_nearest_records(context.meet(people, context.knows)) for row in part)
     return [np.unique(keys[row], return_counts=True) for row in near]
 
 
-def _kept(table: Table) -> Table:
+def _take_kept(table: Table) -> Table:
     return table.take(np.flatnonzero(table.kept))
 
 
@@ -169,7 +142,7 @@ def _as_collected(original: Table, release: Table, name: str) -> bool:
     """Whether a release publishes a column, and hardly a value more often than the original holds it."""
     if name not in release.names or release.level(name) != 0:
         return False
-    shown, held = learnt([name], [_kept(release), original], original)
+    shown, held = number_intruder_knowledge([name], [_take_kept(release), original], original)
     size = int(max(shown.max(initial=0), held.max(initial=0))) + 1
     excess = np.bincount(shown, minlength=size) - np.bincount(held, minlength=size)
     return bool(np.maximum(excess, 0).sum() <= CHANGED * max(len(shown), 1))
@@ -182,7 +155,7 @@ def _values(
     joint, found = np.concatenate(keys), {}
     for name in names:
         column = np.zeros(int(joint.max()) + 1, dtype=np.int64)
-        column[joint] = np.concatenate(learnt([name], tables, original))
+        column[joint] = np.concatenate(number_intruder_knowledge([name], tables, original))
         found[name] = column
     return found
 
@@ -220,46 +193,22 @@ ATTACK = "intersection of two releases"
 
 @dataclass(frozen=True)
 class Common:
-    """What the two releases disclose about each person.
+    """What the two releases disclose about each person."""
 
-    Attributes
-    ----------
-    right : bool[people]
-        Exactly one value is in both classes, and it is the person's.
-    alone : pair of bool[people]
-        One release alone discloses it.
-    left : int64[people]
-        Records that the two classes can have in common.
-    classes : int64[people]
-        Size of the smaller class.
-    """
-
-    right: NDArray[np.bool_]
-    alone: tuple[NDArray[np.bool_], NDArray[np.bool_]]
-    left: Numbers
-    classes: Numbers
+    right: NDArray[np.bool_]  # bool[people]: exactly one value is in both classes, and it is the person's
+    alone: tuple[NDArray[np.bool_], NDArray[np.bool_]]  # bool[people]: one release alone discloses it
+    left: Numbers  # int64[people]: records that the two classes can have in common
+    classes: Numbers  # int64[people]: size of the smaller class
 
 
 def intersection(context: AttackContext, second: Table) -> Outcome | Untried:
-    """Intersect the equivalence classes of every person in two releases.
-
-    Parameters
-    ----------
-    context : AttackContext
-        What the attack starts from.
-    second : Table
-        The other release, in the original's columns and codes.
-
-    Returns
-    -------
-    Outcome or Untried
-    """
+    """Intersect the equivalence classes of every person in two releases."""
     other = replace(context, release=second)
     names = [name for name in context.learns if name in other.learns]
     if not names:
         return Untried(ATTACK, "the two releases have no common column that both publish as collected")
     outsiders = [] if context.control is None else [context.control]
-    keys = learnt(names, [context.release, second, context.original, *outsiders], context.original)
+    keys = number_intruder_knowledge(names, [context.release, second, context.original, *outsiders], context.original)
     rows = context.sample(context.original, ATTACK)
     found = _common(context, other, context.original.take(rows), (keys[0], keys[1], keys[2][rows]))
     control = None
@@ -290,8 +239,12 @@ def intersection(context: AttackContext, second: Table) -> Outcome | Untried:
 
 
 def _common(one: AttackContext, other: AttackContext, people: Table, keys: tuple[Numbers, Numbers, Numbers]) -> Common:
-    first = [row for _, near in nearest_sets(one.meet(people, one.knows)) for row in _class_values(near, keys[0])]
-    second = [row for _, near in nearest_sets(other.meet(people, other.knows)) for row in _class_values(near, keys[1])]
+    first = [
+        row for _, near in link_nearest_records(one.meet(people, one.knows)) for row in _class_values(near, keys[0])
+    ]
+    second = [
+        row for _, near in link_nearest_records(other.meet(people, other.knows)) for row in _class_values(near, keys[1])
+    ]
     right, left = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.int64)
     for place, (here, there) in enumerate(zip(first, second, strict=True)):
         both, at, to = np.intersect1d(here[0], there[0], assume_unique=True, return_indices=True)

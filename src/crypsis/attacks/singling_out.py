@@ -16,11 +16,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from crypsis.attacks.attack_context import AttackContext, Flags
-from crypsis.attacks.linkability_inference import inference
-from crypsis.attacks.linkage import nearest_record
-from crypsis.attacks.outcome import Outcome, Rate, Untried
-from crypsis.measures.record_linkage import Sides, sides_of
+from crypsis.attacks.attack_context import AttackContext, Flags, Outcome, Rate, Untried
+from crypsis.attacks.linkage import infer_by_linkage, nearest_record
+from crypsis.measures.record_linkage import Sides, sides_of_record_linkage
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.table import Table
@@ -33,15 +31,11 @@ Sense = Literal["equal", "most", "least"]
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on one column: equal to, at most or at least the value of a published record.
+    """A condition on one column: equal to, at most or at least the value of a published record."""
 
-    column  position of the column
-    sense  {"equal", "most", "least"}: how values are compared
-    """
-
-    column: int
+    column: int  # position of the column
     record: int
-    sense: Sense
+    sense: Sense  # {"equal", "most", "least"}: how values are compared
 
 
 Predicate = tuple[Condition, ...]
@@ -49,34 +43,31 @@ Predicate = tuple[Condition, ...]
 
 @dataclass(frozen=True)
 class Reader:
-    """One column of the release and of the people on whom predicates are tried.
+    """One column of the release and of the people on whom predicates are tried."""
 
-    sides  published and known values
-    """
-
-    sides: Sides
+    sides: Sides  # published and known values
 
     @property
-    def ordered(self) -> bool:
+    def has_order(self) -> bool:
         """Whether the values have an order."""
         return bool(self.sides.published.shape[1])
 
-    def published(self) -> NDArray[np.float64]:
+    def read_published(self) -> NDArray[np.float64]:
         """Published values on the column's scale; missing is NaN."""
         return _plain(self.sides.published)
 
     def meets(self, condition: Condition) -> Flags:
         """People who meet a condition."""
         sides, record = self.sides, condition.record
-        if self.ordered:
-            return _compare(_plain(sides.known), self.published()[record], condition.sense)
+        if self.has_order:
+            return _compare(_plain(sides.known), self.read_published()[record], condition.sense)
         return np.asarray(sides.ancestors[:, sides.places[record, 0]] == sides.codes[record, 0])
 
-    def shown(self, condition: Condition) -> Flags:
+    def find_matching(self, condition: Condition) -> Flags:
         """Published records that meet a condition."""
         sides, record = self.sides, condition.record
-        if self.ordered:
-            return _compare(self.published(), self.published()[record], condition.sense)
+        if self.has_order:
+            return _compare(self.read_published(), self.read_published()[record], condition.sense)
         same = (sides.codes == sides.codes[record]) & (sides.places == sides.places[record])
         return np.asarray(same[:, 0])
 
@@ -92,10 +83,7 @@ def _compare(values: NDArray[np.float64], with_: np.float64, sense: Sense) -> Fl
 
 
 def singling_out(context: AttackContext) -> list[Outcome | Untried]:
-    """Try predicates on one column and on several.
-
-    context  what the attack starts from
-    """
+    """Try predicates on one column and on several."""
     members, outsiders = _as_many(context)
     return [
         _try_predicates(context, "singling out, one column", members, outsiders, univariate),
@@ -146,7 +134,9 @@ def _try_predicates(
 
 
 def _readers(context: AttackContext, people: Table) -> list[Reader]:
-    return [Reader(sides_of(context.original, people, context.release, name, "z")) for name in context.knows]
+    return [
+        Reader(sides_of_record_linkage(context.original, people, context.release, name, "z")) for name in context.knows
+    ]
 
 
 def _count_isolated(readers: Sequence[Reader], predicates: Sequence[Predicate]) -> int:
@@ -160,15 +150,15 @@ def _count_isolated(readers: Sequence[Reader], predicates: Sequence[Predicate]) 
 def univariate(readers: Sequence[Reader], kept: Flags, wanted: int, rng: Generator) -> list[Predicate]:
     """Predicates on one column: extremes of ordered columns, and values of one published record.
 
-    kept  bool[published]: published records
+    `kept` bool[published].
     """
     found: list[Predicate] = []
     for column, reader in enumerate(readers):
-        values = reader.published() if reader.ordered else _nodes(reader.sides)
+        values = reader.read_published() if reader.has_order else _nodes(reader.sides)
         rows = np.flatnonzero(kept & ~np.isnan(values))
         if not len(rows):
             continue
-        if reader.ordered:
+        if reader.has_order:
             found.append((Condition(column, int(rows[np.argmin(values[rows])]), "most"),))
             found.append((Condition(column, int(rows[np.argmax(values[rows])]), "least"),))
         _, first, count = np.unique(values[rows], return_index=True, return_counts=True)
@@ -186,51 +176,39 @@ def _nodes(sides: Sides) -> NDArray[np.float64]:
 def multivariate(readers: Sequence[Reader], kept: Flags, wanted: int, rng: Generator) -> list[Predicate]:
     """Predicates on several columns: side of the median, or category, of a published record; the rarest first.
 
-    kept  bool[published]: published records
+    `kept` bool[published].
     """
     rows, most = np.flatnonzero(kept), len(readers)
     if most < 2:
         return []
-    middles = [float(np.nanmedian(r.published()[rows])) if r.ordered else 0.0 for r in readers]
+    middles = [float(np.nanmedian(r.read_published()[rows])) if r.has_order else 0.0 for r in readers]
     drawn: dict[Predicate, int] = {}
     for record in rng.choice(rows, SPARE * wanted):
         columns = np.sort(rng.choice(most, int(rng.integers(2, most + 1)), replace=False))
         predicate = tuple(_side(readers[c], int(c), int(record), middles[c]) for c in columns)
         if predicate not in drawn:
-            shown = np.logical_and.reduce([readers[c.column].shown(c) for c in predicate]) & kept
+            shown = np.logical_and.reduce([readers[c.column].find_matching(c) for c in predicate]) & kept
             drawn[predicate] = int(shown.sum())
     return sorted(drawn, key=lambda predicate: drawn[predicate])[:wanted]
 
 
 def _side(reader: Reader, column: int, record: int, middle: float) -> Condition:
-    if not reader.ordered:
+    if not reader.has_order:
         return Condition(column, record, "equal")
-    return Condition(column, record, "least" if reader.published()[record] >= middle else "most")
+    return Condition(column, record, "least" if reader.read_published()[record] >= middle else "most")
 
 
 def blind(readers: Sequence[Reader], kept: Flags, sizes: Sequence[int], rng: Generator) -> list[Predicate]:
     """Predicates of given sizes with parts from random, independent records.
 
-    Parameters
-    ----------
-    readers : sequence of Reader
-    kept : bool[published]
-        Published records.
-    sizes : sequence of int
-        Number of conditions of each predicate.
-    rng : Generator
-        Random numbers.
-
-    Returns
-    -------
-    list of tuples of Condition
+    `kept` bool[published].
     """
     rows, found = np.flatnonzero(kept), []
     for size in sizes:
         parts = []
         for column in rng.choice(len(readers), size, replace=False):
             sense: Sense = "equal"
-            if readers[column].ordered:
+            if readers[column].has_order:
                 sense = "most" if rng.random() < 0.5 else "least"
             parts.append(Condition(int(column), int(rng.choice(rows)), sense))
         found.append(tuple(parts))
@@ -256,21 +234,11 @@ FEWEST = 100
 Columns = tuple[str, ...]
 
 
-def few_columns(context: AttackContext) -> list[Outcome | Untried]:
-    """The worst set of known columns for finding a record, and for inferring a confidential value.
-
-    Parameters
-    ----------
-    context : AttackContext
-        What the attack starts from; an intruder with named columns is held to these.
-
-    Returns
-    -------
-    list of Outcome or Untried
-    """
+def single_out_by_few(context: AttackContext) -> list[Outcome | Untried]:
+    """A few known columns: the worst set for singling out a record, and for inferring a confidential value."""
     if context.intruder.knows or not context.intruder.sets:
         return [Untried(ATTACK, "the columns that the intruder knows are given")]
-    sets = known_sets(context)
+    sets = _known_sets(context)
     share = CELLS // max(len(sets) * len(context.release), 1)
     attempts = min(context.intruder.attempts, max(share, FEWEST))
     linked: list[Outcome] = []
@@ -279,7 +247,7 @@ def few_columns(context: AttackContext) -> list[Outcome | Untried]:
         known = context.intruder.model_copy(update={"knows": names, "attempts": attempts})
         sub = replace(context, intruder=known)
         linked += [each for each in [nearest_record(sub)] if isinstance(each, Outcome)]
-        inferred += [each for each in inference(sub) if isinstance(each, Outcome)]
+        inferred += [each for each in infer_by_linkage(sub) if isinstance(each, Outcome)]
     found = [
         _worst(f"nearest record, {ATTACK}", linked, len(sets)),
         _worst(f"inference, {ATTACK}", inferred, len(sets)),
@@ -304,11 +272,8 @@ def _worst(attack: str, outcomes: Sequence[Outcome], sets: int) -> Outcome | Non
     )
 
 
-def known_sets(context: AttackContext) -> list[Columns]:
-    """Sets of one to three published columns, the single ones first.
-
-    context  what the attack starts from
-    """
+def _known_sets(context: AttackContext) -> list[Columns]:
+    """Sets of one to three published columns, the single ones first."""
     release, original, most = context.release, context.original, context.intruder.sets
     people = [original] if context.control is None else [original, context.control]
     names = [

@@ -5,12 +5,12 @@
 from crypsis.audits.audit import (
     Audit as Audit,
     audit as audit,
-    audit_published as audit_published,
+    audit_matched_records as audit_matched_records,
 )
 from crypsis.audits.published import (
     REASONED as REASONED,
     Finding as Finding,
     FindingKind as FindingKind,
     Published as Published,
-    waiver_key as waiver_key,
+    published_finding_key as published_finding_key,
 )

@@ -14,11 +14,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.audits.dependence import MOSTLY, mean_ranks
+from crypsis.audits.dependence import MOSTLY
 from crypsis.audits.published import Finding, FindingKind, Published
-from crypsis.audits.tokens import days_of, numbers_of
+from crypsis.audits.tokens import days_as_tokens, numbers_as_tokens
 from crypsis.kernels.arrays import Flags, Floats
-from crypsis.masking.aggregates import means, medians
+from crypsis.masking.calibration import calibration_means, calibration_medians
+from crypsis.measures.utility.associations import rank_for_association
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.precision import decimals
 from crypsis.table.table import Table
@@ -45,21 +46,6 @@ YEAR = 365.2425
 def arithmetic(seen: Published, without: Collection[str] = ()) -> list[Finding]:
     """Masked numbers that follow from numbers published as collected.
 
-    Parameters
-    ----------
-    seen : Published
-        The published table; without an original nobody knows what is masked.
-    without : collection of str
-        Columns that are known to be restored already.
-
-    Returns
-    -------
-    list of Finding
-        `columns` are the numbers of the relation and what they restore. A relation that holds for fewer than half of
-        the records is not seen.
-
-    Examples
-    --------
     >>> total, bonus = np.arange(60.0) ** 2, 400 * (np.arange(60.0) % 7)
     >>> columns = {"wage": total - bonus, "bonus": bonus, "total": total}
     >>> people = crypsis.Table.from_columns(columns, {"wage": "quasi", "bonus": "other", "total": "other"})
@@ -70,12 +56,14 @@ def arithmetic(seen: Published, without: Collection[str] = ()) -> list[Finding]:
     before = seen.original
     if before is None or seen.perturbed:
         return []
-    collected = {name: numbers_of(before, name) for name in seen.columns if name in before.names}
+    collected = {name: numbers_as_tokens(before, name) for name in seen.columns if name in before.names}
     numbers = {name: column for name, column in collected.items() if column is not None}
-    shown = [n for n in numbers if seen.as_collected[n].mean() >= MOSTLY and numbers_of(seen.table, n) is not None]
+    shown = [
+        n for n in numbers if seen.as_collected[n].mean() >= MOSTLY and numbers_as_tokens(seen.table, n) is not None
+    ]
     found, some = [], np.random.default_rng(0).permutation(len(before))[:LOOKED_AT]
     for target, values_of in numbers.items():
-        masked = seen.masked[target]
+        masked = seen.masked_cells[target]
         others = [name for name in shown if name != target]
         if target in without or not others or not masked.any() or len(np.unique(values_of)) <= SHOWN:
             continue
@@ -99,8 +87,8 @@ def _numbers(table: Table, names: Sequence[str]) -> list[tuple[tuple[str, ...], 
     A stay of days between two dates goes with neither of them, and an age is whole years.
     """
     terms = list[tuple[tuple[str, ...], Floats]]()
-    terms += [((name,), column) for name in names if (column := numbers_of(table, name)) is not None]
-    days = {name: column for name in names if (column := days_of(table, name)) is not None}
+    terms += [((name,), column) for name in names if (column := numbers_as_tokens(table, name)) is not None]
+    days = {name: column for name in names if (column := days_as_tokens(table, name)) is not None}
     for first, second in combinations(days, 2):
         apart = np.abs(days[second] - days[first])
         terms += [((first, second), np.floor(apart / each)) for each in (1.0, YEAR)]
@@ -188,7 +176,7 @@ def _tie(one: Floats, other: Floats) -> float:
     """The larger of the correlation of two numbers and that of their ranks, which a few very large ones do not hide."""
     known = np.flatnonzero(np.isfinite(one) & np.isfinite(other))
     few = known[:RANKED]
-    pairs = ((one[known], other[known]), (mean_ranks(one[few]), mean_ranks(other[few])))
+    pairs = ((one[known], other[known]), (rank_for_association(one[few]), rank_for_association(other[few])))
     return max(
         (abs(float(np.corrcoef(a, b)[0, 1])) for a, b in pairs if len(a) > 1 and a.std() and b.std()), default=0.0
     )
@@ -212,24 +200,8 @@ def small_averages(published: Table, original: Table, rows: NDArray[np.intp], le
     Where the provenance says that some columns were masked together and apart from the others, their classes take the
     place of those of all. A column as collected is no average and is left out.
 
-    Parameters
-    ----------
-    published : Table
-        As anybody reads it.
-    original : Table
-        The table before masking.
-    rows : int[n]
-        The record of the original behind each published record.
-    least : int
-        Values that an average needs.
+    `rows` int[n]; returns bool[n].
 
-    Returns
-    -------
-    dict of str to bool[n]
-        Marks of every masked column of numbers.
-
-    Examples
-    --------
     >>> original = Table.from_columns({"age": [20, 30, 40, 50, 60]}, roles={"age": "quasi"})
     >>> masked = original.with_columns({"age": np.array([25.0, 25, 50, 50, 50])})
     >>> small_averages(masked, original, np.arange(5))["age"].tolist()
@@ -247,7 +219,9 @@ def small_averages(published: Table, original: Table, rows: NDArray[np.intp], le
         digits = decimals(collected)
         written = digits if np.array_equal(np.round(shown, digits), shown, equal_nan=True) else None
         marks = np.zeros(len(shown), dtype=np.bool_)
-        together = tuple(each for each in every if each in columns_masked_with(published, name)) or every
+        together = (
+            tuple(each for each in every if each in _arithmetic_columns_masked_together(published, name)) or every
+        )
         if together not in known:
             known[together] = classes_of(published, together)
         alike = [known[together]] if _constant(known[together], shown) else []
@@ -257,9 +231,9 @@ def small_averages(published: Table, original: Table, rows: NDArray[np.intp], le
     return found
 
 
-def columns_masked_with(published: Table, name: str) -> tuple[str, ...]:
-    """Columns masked together with one and apart from the others, as the provenance says; empty where it says none."""
-    return published.provenance.sharing(name) if published.provenance is not None else ()
+def _arithmetic_columns_masked_together(published: Table, name: str) -> tuple[str, ...]:
+    """For arithmetic: columns masked together with one and apart from the others, by provenance; empty without any."""
+    return published.provenance.columns_masked_with(name) if published.provenance is not None else ()
 
 
 def _constant(classes: EquivalenceClasses, shown: Floats) -> bool:
@@ -274,7 +248,10 @@ def _few(classes: EquivalenceClasses, collected: Floats, shown: Floats, digits: 
     values, labels = collected[known], classes.of[known]
     few = np.bincount(labels, minlength=classes.count) < least
     marks = np.zeros(len(shown), dtype=np.bool_)
-    for averages, there in (means(values, labels, classes.count), medians(values, labels, classes.count, lower=False)):
+    for averages, there in (
+        calibration_means(values, labels, classes.count),
+        calibration_medians(values, labels, classes.count, lower=False),
+    ):
         rounded = averages if digits is None else np.round(averages, digits)
         equal = np.abs(np.append(rounded, np.nan)[classes.of] - shown) <= CLOSE * np.abs(shown)
         marks |= equal & np.append(few & there, False)[classes.of]

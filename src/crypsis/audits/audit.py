@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from crypsis.audits.arithmetic import arithmetic, small_averages
-from crypsis.audits.dependence import dependence, find_cuts
-from crypsis.audits.exposure import alone, few_together, homogeneous, singling_out
-from crypsis.audits.household_inference import fellows, few_units
-from crypsis.audits.invention import find_filled, find_invented
-from crypsis.audits.partial_values import restoring_parts
-from crypsis.audits.published import Finding, FindingKind, Published, find_reason
-from crypsis.audits.restatement import find_restated
+from crypsis.audits.dependence import dependence
+from crypsis.audits.exposure import few_together, find_exposed_units, homogeneous, mark_exposed_records, singling_out
+from crypsis.audits.household_inference import fellows
+from crypsis.audits.invention import find_invented
+from crypsis.audits.partial_values import find_partial_numbers, restoring_parts
+from crypsis.audits.published import Finding, FindingKind, Published, published_finding_reason
+from crypsis.audits.restatement import find_restated, find_restated_missing
 from crypsis.errors import TableError
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.attribute import Role
@@ -22,8 +22,7 @@ from crypsis.table.equivalence_classes import MissingReading
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.lookalikes import look_alikes
 from crypsis.table.profile import LARGEST_SHARE
-from crypsis.table.provenance import PERTURBATION
-from crypsis.table.table import Table
+from crypsis.table.table import PERTURBATION, Table
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class Audit:
         """Findings that stop a release."""
         return tuple(each for each in self.findings if each.refuses and not self.reason(each))
 
-    def assumed(self, confidential: Collection[str]) -> tuple[str, ...]:
+    def assumed_columns(self, confidential: Collection[str]) -> tuple[str, ...]:
         """Columns that a released file takes for unknown outside: who knows one finds people, or many with two more.
 
         Parameters
@@ -106,7 +105,7 @@ class Audit:
         -------
         str
         """
-        return find_reason(finding, self.waived)
+        return published_finding_reason(finding, self.waived)
 
 
 def audit(
@@ -172,33 +171,21 @@ def audit(
     seen = Published(
         table.take(rows), old, perturbed, aside, missing=missing, unstated=frozenset(unstated), allowed=allowed
     )
-    return audit_published(seen, waivers, beside)
+    return audit_matched_records(seen, waivers, beside)
 
 
-def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, beside: Sequence[Finding] = ()) -> Audit:
-    """The audit of a published table whose records are matched with the original's.
-
-    Parameters
-    ----------
-    seen : Published
-        What is looked at.
-    waivers : mapping of str to str, optional
-        Finding → why it may pass.
-    beside : sequence of Finding
-        What was found in the file beside its table.
-
-    Returns
-    -------
-    Audit
-    """
-    alone_ = [*find_undecided(seen), *singling_out(seen)]
+def audit_matched_records(
+    seen: Published, waivers: Mapping[str, str] | None = None, beside: Sequence[Finding] = ()
+) -> Audit:
+    """Do the whole audit, with all its parts, of a table whose records are matched with the original's."""
+    alone_ = [*_find_undecided(seen), *singling_out(seen)]
     exposed = {each.columns[0] for each in alone_ if each.share > LARGEST_SHARE or each.kind is FindingKind.UNDECIDED}
     together = few_together(seen, exposed)
     restored = dependence(seen)
     whole = {(each.columns[0], name) for each in restored if each.by == 1 for name in each.columns[1:]}
     restored += restoring_parts(seen, whole)
     told = {(each.columns[0], name) for each in restored if each.by == 1 for name in each.columns[1:]}
-    restored += find_cuts(seen, told)
+    restored += find_partial_numbers(seen, told)
     findings = [
         *alone_,
         *together.findings,
@@ -206,11 +193,11 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
         *arithmetic(seen, {name for each in restored for name in each.columns[each.by :]}),
         *find_restated(seen),
         *fellows(seen),
-        *few_units(seen),
-        *few_averaged(seen),
-        *find_filled(seen),
+        *find_exposed_units(seen),
+        *_few_averaged(seen),
+        *find_restated_missing(seen),
         *homogeneous(seen),
-        *spelt_alike(seen),
+        *_spelt_alike(seen),
         *find_invented(seen),
         *beside,
     ]
@@ -226,7 +213,7 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
     )
 
 
-def few_averaged(seen: Published) -> list[Finding]:
+def _few_averaged(seen: Published) -> list[Finding]:
     """Columns with published averages over fewer than three known values."""
     if seen.original is None or seen.perturbed:
         return []
@@ -239,11 +226,8 @@ def few_averaged(seen: Published) -> list[Finding]:
     ]
 
 
-def spelt_alike(seen: Published) -> list[Finding]:
-    """Columns of categories in which values only look different; privacy models count them once.
-
-    returns  they are reported and stop nothing
-    """
+def _spelt_alike(seen: Published) -> list[Finding]:
+    """Columns of categories in which values only look different; privacy models count them once."""
     found = []
     for name in seen.columns:
         if not seen.table.holds_numbers(name):
@@ -254,14 +238,11 @@ def spelt_alike(seen: Published) -> list[Finding]:
     return found
 
 
-def find_undecided(seen: Published) -> list[Finding]:
-    """Columns that nobody decided about, most exposing first.
-
-    returns  `share` is that of the records with a value no other record holds
-    """
+def _find_undecided(seen: Published) -> list[Finding]:
+    """Columns that nobody decided about, most exposing first."""
     found = []
     for name in seen.columns:
         if seen.role(name) is Role.UNDECIDED:
-            single = int(alone(seen.codes(name)).sum())
+            single = int(mark_exposed_records(seen.codes(name)).sum())
             found.append(Finding(FindingKind.UNDECIDED, (name,), single, single / max(len(seen.table), 1)))
     return sorted(found, key=lambda each: -each.records)

@@ -6,23 +6,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from crypsis.audits.dependence import MOSTLY, restoring_in_groups
-from crypsis.audits.household_inference import panel_records, records_of_a_unit
-from crypsis.audits.partial_values import find_restoring
-from crypsis.audits.preview import GROUP, preview_findings, similar
+from crypsis.audits.dependence import MOSTLY
+from crypsis.audits.household_inference import count_inferable_household_records, infer_panel_household_size
+from crypsis.audits.preview import (
+    GROUP,
+    group_records_for_preview,
+    preview_findings,
+    preview_restoring_columns,
+    preview_restoring_in_groups,
+)
 from crypsis.audits.published import Finding, FindingKind
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.profile import (
     ENOUGH,
     LARGEST_SHARE,
-    OUTCOMES,
     Clue,
     ColumnProfile,
     Profile,
     Reason,
-    known_word,
-    name_words,
+    profile_name_subjects,
 )
+from crypsis.table.role_words import PUBLIC_SUBJECTS, ROLE_OF
 from crypsis.table.table import Table
 
 NEARLY_ALL = 0.5
@@ -33,40 +37,18 @@ ENOUGH_RECORDS = 5000
 """Records that are tried, drawn at random."""
 
 
-def cautious(seen: Profile, table: Table) -> Profile:
-    """Settle every undecided column of a profile by the safest reading that keeps the file useful.
+def assign_default_roles(seen: Profile, table: Table) -> Profile:
+    """Give undecided columns default roles: the safest reading of each that keeps the file useful.
 
-    Parameters
-    ----------
-    seen : Profile
-        Of a file as collected.
-    table : Table
-        The file.
-
-    Returns
-    -------
-    Profile
-        A column that says which records of a panel belong together is not released, like a household.
-        Text that differs from record to record is an identifier and left out, and so is confidential text that
-        singles people out. What its name says to be an outcome (money, health, opinions, results) is confidential, and
-        assumed not to be known outside; anything else is a quasi-identifier. So is a weight that singles people out,
-        which an average does not prevent, or that would restore a quasi-identifier, and a confidential column that
-        would restore most of one, or much of one within groups of similar records. So is a confidential column by which
-        people would be found together with two other columns, unless it was declared confidential or is an outcome:
-        nobody is asked whether anybody outside knows it.
-
-    Examples
-    --------
     >>> table = crypsis.Table.from_columns({"age": [31, 31, 47], "x7": [1, 2, 2]})
-    >>> [column.role for column in cautious(crypsis.profile(table), table).columns]
+    >>> [column.role for column in assign_default_roles(crypsis.profile(table), table).columns]
     ['quasi', 'quasi']
     """
     columns = tuple(_panel(column, table) or _settle_role(column, seen.rows) for column in seen.columns)
     spared = tuple(_spare_outcome(column) for column in columns)
-    if any(column.role == Role.QUASI_IDENTIFIER for column in spared):
-        columns = spared
+    columns = spared if _any_quasi(spared) else columns if _any_quasi(columns) else tuple(map(_unspare, columns))
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
-    worst = {each.columns[0]: each for each in sorted(find_restoring(roled), key=lambda each: each.share)}
+    worst = {each.columns[0]: each for each in sorted(preview_restoring_columns(roled), key=lambda each: each.share)}
     telling = {
         column.name: worst[column.name].columns[1]
         for column in columns
@@ -91,11 +73,34 @@ def _without_assumptions(columns: tuple[ColumnProfile, ...], table: Table) -> tu
         )
 
 
+def _any_quasi(columns: tuple[ColumnProfile, ...]) -> bool:
+    return any(column.role == Role.QUASI_IDENTIFIER for column in columns)
+
+
+def _unspare(column: ColumnProfile) -> ColumnProfile:
+    """A column that nobody declared confidential is masked, where otherwise none would be."""
+    if column.role != Role.CONFIDENTIAL or column.reasons[0].clue is Clue.DECLARED:
+        return column
+    reasons = (Reason(Clue.PRECAUTION), *column.reasons[1:])
+    return replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=reasons)
+
+
 def _spare_outcome(column: ColumnProfile) -> ColumnProfile:
-    """A column whose name says an outcome becomes confidential, where nothing else showed what it is."""
-    word = known_word(name_words(column.name), OUTCOMES.split())
-    open_ = column.reasons[0].clue in (Clue.PRECAUTION, Clue.CONFIDENTIAL_NAME, Clue.SINGLING_OUT)
-    if not word or not open_ or column.role not in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
+    """A column about health, money, opinions or results is confidential: a study finds it out, and nobody else knows.
+
+    Of crimes there are public records, so they are not spared.
+    """
+    if column.role not in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
+        return column
+    clue, word = column.reasons[0].clue, column.reasons[0].word
+    subjects = {found: subject for subject, found in reversed(list(profile_name_subjects(column.name)))}
+    if clue is Clue.PRECAUTION:
+        word, subject = next(((found, subject) for subject, found in profile_name_subjects(column.name)), ("", ""))
+        spared = subject != "" and ROLE_OF[subject] is Role.CONFIDENTIAL and subject not in PUBLIC_SUBJECTS
+    else:
+        named = clue is Clue.CONFIDENTIAL_NAME and subjects.get(word) not in PUBLIC_SUBJECTS
+        spared = column.role == Role.CONFIDENTIAL and (named or clue in (Clue.VALUES, Clue.FOLLOWING))
+    if not spared:
         return column
     reasons = (Reason(Clue.OUTCOME_NAME, word=word), *column.reasons[1:])
     return replace(column, role=Role.CONFIDENTIAL.value, reasons=reasons)
@@ -106,7 +111,9 @@ def _in_groups(table: Table) -> dict[str, str]:
     if not table.quasi_identifiers:
         return {}
     some = table.take(np.sort(np.random.default_rng(0).permutation(len(table))[:ENOUGH_RECORDS]))
-    found = restoring_in_groups(some, similar(some.codes(some.quasi_identifiers), GROUP), MUCH)
+    found = preview_restoring_in_groups(
+        some, group_records_for_preview(some.codes(some.quasi_identifiers), GROUP), MUCH
+    )
     return {each.columns[0]: each.columns[each.by] for each in reversed(found)}
 
 
@@ -114,7 +121,7 @@ def _panel(column: ColumnProfile, table: Table) -> ColumnProfile | None:
     """An undecided column that says which records of a panel belong together; None for any other."""
     if column.role != Role.UNDECIDED:
         return None
-    records = records_of_a_unit(table, column.name) or panel_records(table, column.name)
+    records = count_inferable_household_records(table, column.name) or infer_panel_household_size(table, column.name)
     if not records:
         return None
     reasons = (Reason(Clue.PANEL, values=records), *column.reasons[1:])

@@ -15,18 +15,17 @@ chance leaves open.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from crypsis.audits.published import Codes, Finding, FindingKind, Flags, Published, collected_codes
-from crypsis.audits.tokens import numbers_of
-from crypsis.masking.aggregates import means
-from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.masking.calibration import calibration_means
+from crypsis.measures.utility.associations import rank_for_association
+from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
@@ -60,23 +59,11 @@ def dependence(
 ) -> list[Finding]:
     """Every published column that restores masked cells of others, and two or three where fewer do not.
 
-    Parameters
-    ----------
-    seen : Published
-        The published table.
-    most : float
-        Share of the masked cells of a column that may be restored beyond chance.
-    work : int
-        Cells to look at, about.
-    together : int
-        Columns of a key at most.
-
-    Returns
-    -------
-    list of Finding
-        `columns` are the key, then what it restores; `records` the restored cells of the worst one, beyond chance.
+    `together`: columns of a key at most.
     """
-    targets = {name: target_codes(seen, name) for name in seen.columns if seen.masked.get(name, np.zeros(1)).any()}
+    targets = {
+        name: target_codes(seen, name) for name in seen.columns if seen.masked_cells.get(name, np.zeros(1)).any()
+    }
     columns = {name: _key(seen, name) for name in seen.columns if seen.role(name) is not Role.QUASI_IDENTIFIER}
     restored = dict[tuple[str, ...], dict[str, int]]()
     for key in _keys(seen, columns, targets, together):
@@ -91,21 +78,17 @@ def dependence(
             count = restores.count(target, targets[target], most)
             if not count and len(key.names) == 1:
                 count = _in_the_same_order(seen, key.names[0], target)
-            if count > most * seen.masked[target].sum():
+            if count > most * seen.masked_cells[target].sum():
                 restored.setdefault(key.names, {})[target] = count
-    return [finding_of(seen, key, found) for key, found in restored.items()]
+    return [dependence_finding(seen, key, found) for key, found in restored.items()]
 
 
 @dataclass(frozen=True)
 class _Key:
-    """Columns by which an intruder looks a record up.
+    """Columns by which an intruder looks a record up."""
 
-    names  those that are no quasi-identifiers first
-    within  how many of the last ones are quasi-identifiers or the masked column itself
-    """
-
-    names: tuple[str, ...]
-    within: int = 0
+    names: tuple[str, ...]  # those that are no quasi-identifiers first
+    within: int = 0  # how many of the last ones are quasi-identifiers or the masked column itself
 
 
 def _keys(seen: Published, columns: dict[str, Codes], targets: dict[str, Codes], together: int) -> Iterator[_Key]:
@@ -133,19 +116,14 @@ def _worth_trying(key: _Key, target: str, restored: dict[tuple[str, ...], dict[s
 
 @dataclass(frozen=True, eq=False)
 class Restoring:
-    """A key and its classes.
-
-    strata  which records are alike in the quasi-identifiers of the key
-    known  bool[n]: records that have the key
-    averaged  whether one of its columns holds averages
-    """
+    """A key and its classes."""
 
     seen: Published
     classes: EquivalenceClasses
-    strata: Codes
-    known: Flags
+    strata: Codes  # which records are alike in the quasi-identifiers of the key
+    known: Flags  # bool[n]: records that have the key
     size: int
-    averaged: bool
+    averaged: bool  # whether one of its columns holds averages
 
     @classmethod
     def by(cls, seen: Published, key: _Key, columns: dict[str, Codes]) -> Restoring | None:
@@ -170,7 +148,7 @@ class Restoring:
 
     def count(self, target: str, values: Codes, most: float) -> int:
         """Masked cells of a column that the key restores, beyond chance."""
-        masked = self.seen.masked[target]
+        masked = self.seen.masked_cells[target]
         told = values != MISSING if self.seen.original is None else np.ones(len(values), dtype=np.bool_)
         holders = np.bincount(self.classes.of[told], minlength=self.classes.count)
         fewest = SHARED if self.size > 1 or self.averaged else PAIR
@@ -185,50 +163,14 @@ class Restoring:
 
 
 def unlikely(named: int, chance: float, fewest: int) -> bool:
-    """Whether so many cells hardly agree by chance, the number of agreeing groups being that of rare events (Poisson).
-
-    named  cells that agree
-    chance  the mean of a few random orders, counted as if they had shown one group more
-    fewest  records of the smallest group; a larger one counts for several
+    """Whether so many cells hardly agree by chance, the number of agreeing groups being that of rare events
+    (Poisson).
     """
     return bool(scipy.special.gammainc(named / fewest, chance / fewest + 1 / SHUFFLES) < UNLIKELY)
 
 
-def restoring_in_groups(table: Table, labels: Codes, most: float) -> list[Finding]:
-    """Single columns that would restore quasi-identifiers if it were known which group of records each is in.
-
-    table  as collected
-    labels  int32[n]: group of each record, as aggregation makes them; more than a release shows of the records
-    most  share of the values that may be restored beyond chance
-    """
-    first = table.quasi_identifiers[0]
-    group = Attribute(first, Kind.NUMERIC, Role.QUASI_IDENTIFIER)
-    shown = blank(table).with_columns({first: labels + 0.5 * np.pi}, attributes={first: group})
-    return dependence(Published(shown, table), most=most, together=2)
-
-
-def blank(table: Table) -> Table:
-    """The table without any value of a quasi-identifier, as if all were masked."""
-    names = table.quasi_identifiers
-    blank = {name: np.full(len(table), np.nan if table.holds_numbers(name) else MISSING) for name in names}
-    return table.with_columns({name: cells.astype(table.column(name).dtype) for name, cells in blank.items()})
-
-
-def find_determining(table: Table, most: float = 0.01) -> dict[str, list[str]]:
-    """Columns that determine a quasi-identifier in a raw file, e.g. a year of birth the age.
-
-    Parameters
-    ----------
-    table : Table
-        As collected.
-    most : float
-        Share of the records for which the dependence may fail.
-
-    Returns
-    -------
-    dict of str to list of str
-        Column that is no quasi-identifier → quasi-identifiers that follow from it.
-    """
+def find_determining_dependence(table: Table, most: float = 0.01) -> dict[str, list[str]]:
+    """Dependence in a raw file: columns that determine a quasi-identifier, e.g. a year of birth the age."""
     seen = Published(table)
     records = np.ones(len(table), dtype=np.bool_)
     found = dict[str, list[str]]()
@@ -254,14 +196,10 @@ def find_determining(table: Table, most: float = 0.01) -> dict[str, list[str]]:
     return found
 
 
-def finding_of(seen: Published, key: tuple[str, ...], targets: dict[str, int], times: float = 1.0) -> Finding:
-    """The finding on a key.
-
-    targets  what it restores → cells beyond chance
-    times  how many times more records there are than were looked at
-    """
-    worst = max(targets, key=lambda name: targets[name] / max(int(seen.masked[name].sum()), 1))
-    share = targets[worst] / max(int(seen.masked[worst].sum()), 1)
+def dependence_finding(seen: Published, key: tuple[str, ...], targets: dict[str, int], times: float = 1.0) -> Finding:
+    """The finding of dependence on a key, columns that restore masked cells of another."""
+    worst = max(targets, key=lambda name: targets[name] / max(int(seen.masked_cells[name].sum()), 1))
+    share = targets[worst] / max(int(seen.masked_cells[worst].sum()), 1)
     named = (worst, *(name for name in targets if name != worst))
     return Finding(FindingKind.DEPENDENCE, (*key, *named), round(times * targets[worst]), share, by=len(key))
 
@@ -316,14 +254,14 @@ def _in_the_same_order(seen: Published, name: str, target: str) -> int:
     if seen.original is None:
         return 0
     shown = seen.codes(name) != MISSING
-    masked = seen.masked[target] & shown
+    masked = seen.masked_cells[target] & shown
     if masked.sum() < FEWEST or _correlation(seen.table, seen.original, name, target, shown) < SAME_ORDER:
         return 0
     if not seen.table.holds_numbers(target):
         return int(masked.sum())
     collected, published = seen.original.column(target), seen.table.column(target)
     known = shown & ~np.isnan(collected)
-    averages, _ = means(collected[known], seen.codes(name)[known], int(seen.codes(name).max()) + 1)
+    averages, _ = calibration_means(collected[known], seen.codes(name)[known], int(seen.codes(name).max()) + 1)
     off = np.abs(averages[seen.codes(name)] - collected)
     return int(np.sum(masked & (np.isnan(published) | (off < np.abs(published - collected) / 2))))
 
@@ -336,13 +274,7 @@ def _correlation(left: Table, right: Table, name: str, target: str, rows: Flags)
     both = rows & ~np.isnan(x) & ~np.isnan(y)
     if min(len(np.unique(each[both])) for each in (x, y)) < FEWEST_RANKS:
         return 0.0
-    return float(abs(np.corrcoef(mean_ranks(x[both]), mean_ranks(y[both]))[0, 1]))
-
-
-def mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ranks from 1 on; equal values have the mean of theirs."""
-    _, of, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2.0)[of])
+    return float(abs(np.corrcoef(rank_for_association(x[both]), rank_for_association(y[both]))[0, 1]))
 
 
 # -- Cuts: masked cells that follow from which interval a published number lies in.
@@ -353,80 +285,3 @@ def mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 BESIDE = 2
 """Records on either side by which a cell is restored."""
-NEARLY = 0.8
-"""Share of what chance leaves open that a number must determine: a mere correlation determines less."""
-
-
-def find_cuts(seen: Published, without: Collection[tuple[str, str]] = (), most: float = MOST_RESTORED) -> list[Finding]:
-    """Numbers, published as collected, whose intervals determine masked cells of other columns.
-
-    Parameters
-    ----------
-    seen : Published
-        The published table; without an original nobody knows what is masked.
-    without : collection of (str, str)
-        Columns and what they restore by their values.
-    most : float
-        Share of the masked cells of a column that may be restored beyond chance.
-
-    Returns
-    -------
-    list of Finding
-        `columns` are the number and what it restores.
-
-    Examples
-    --------
-    >>> weight, low = 2000 + 10 * np.arange(100.0), np.where(np.arange(100) < 50, "yes", "no")
-    >>> births = crypsis.Table.from_columns({"low": low, "weight": weight}, {"low": "quasi", "weight": "confidential"})
-    >>> masked = births.with_columns({"low": np.roll(births.column("low"), 10)})
-    >>> [each.columns for each in find_cuts(Published(masked, births))]
-    [('weight', 'low')]
-    """
-    if seen.original is None or seen.perturbed or not len(seen.table):
-        return []
-    some, found = seen.sample, []
-    targets = {name: target_codes(some, name) for name in some.columns if some.masked.get(name, np.zeros(1)).any()}
-    for name in some.columns:
-        if some.role(name) is Role.QUASI_IDENTIFIER or some.as_collected[name].mean() < MOSTLY:
-            continue
-        numbers = numbers_of(some.table, name)
-        if numbers is None:
-            continue
-        counts = dict[str, int]()
-        for target, values in targets.items():
-            if target != name and (name, target) not in without:
-                count = _count_restored(numbers, values, some.masked[target])
-                if count > most * some.masked[target].sum():
-                    counts[target] = count
-        if counts:
-            found.append(finding_of(some, (name,), counts, len(seen.table) / len(some.table)))
-    return found
-
-
-def _count_restored(numbers: NDArray[np.float64], values: Codes, masked: Flags) -> int:
-    """Masked cells that the intervals of a number restore, beyond chance; 0 unless it determines nearly all."""
-    # Rows that share a number stand in a random order: the order of a file says nothing about them.
-    known = np.random.default_rng(0).permutation(np.flatnonzero(~np.isnan(numbers) & (values != MISSING)))
-    order = known[np.argsort(numbers[known], kind="stable")]
-    told, hidden = values[order], masked[order]
-    named = _match_neighbours(told)
-    count = int(np.sum(named & hidden))
-    if count <= FEWEST:
-        return 0
-    by_chance = [_match_neighbours(np.random.default_rng(seed).permutation(told)) for seed in range(SHUFFLES)]
-    chance = float(np.mean([each.sum() for each in by_chance]))
-    determined = int(named.sum())
-    if determined - chance < NEARLY * (len(told) - chance) or not unlikely(determined, chance, 1 + 2 * BESIDE):
-        return 0
-    beyond = count - chance / len(told) * float(hidden.sum())
-    return round(beyond) if beyond > FEWEST else 0
-
-
-def _match_neighbours(told: Codes) -> Flags:
-    """bool[n]: whether the records on either side hold the same value as a record; the ends have those of one side."""
-    same = np.ones(len(told), dtype=np.bool_)
-    for apart in range(1, BESIDE + 1):
-        equal = told[apart:] == told[:-apart]
-        same[apart:] &= equal
-        same[:-apart] &= equal
-    return same

@@ -12,10 +12,12 @@ from itertools import combinations
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crypsis.audits.household_inference import FEWEST_UNITS, columns_for_household_inference
 from crypsis.audits.published import Codes, Finding, FindingKind, Flags, Published
 from crypsis.table.attribute import Role
-from crypsis.table.equivalence_classes import count_conservative, count_own, equivalence_classes
+from crypsis.table.equivalence_classes import count_conservative_class, count_own_class, equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.profile import LARGEST_SHARE
 
@@ -25,14 +27,12 @@ WORK = 400_000_000
 """Cells that are looked at for combinations, about; the combinations with most values come first."""
 
 
-def alone(codes: Codes) -> Flags:
-    """Mark the records with a value that no other record holds; a missing cell holds none.
+def mark_exposed_records(codes: Codes) -> Flags:
+    """Audit of exposure: mark records that are alone with their value in one column; missing is no value.
 
-    codes  int32[n]: a code per record
+    `codes` int32[n].
 
-    Examples
-    --------
-    >>> alone(np.array([0, 1, 1, 2, -1])).tolist()
+    >>> mark_exposed_records(np.array([0, 1, 1, 2, -1])).tolist()
     [True, False, False, True, False]
     """
     held = np.bincount(codes[codes != MISSING], minlength=1)
@@ -40,64 +40,26 @@ def alone(codes: Codes) -> Flags:
 
 
 def singling_out(seen: Published) -> list[Finding]:
-    """Every column that singles out somebody by itself.
-
-    Parameters
-    ----------
-    seen : Published
-        The published table. A masked value leads to nobody: only cells count that are as collected, or nearer to the
-        collected number than to any other.
-
-    Returns
-    -------
-    list of Finding
-        In the order of the columns, however few people each singles out; see `Exposure.judge`.
-    """
+    """Every column that singles out somebody by itself."""
     exposure = Exposure(len(seen.table), seen.allowed, seen.unstated)
     found: list[Finding] = []
     for name in seen.columns:
-        single = int(np.sum(alone(seen.codes(name)) & seen.recognisable(name)))
+        single = int(np.sum(mark_exposed_records(seen.codes(name)) & seen.recognisable(name)))
         found += exposure.judge(name, seen.role(name), single)
     return found
 
 
 @dataclass(frozen=True)
 class Exposure:
-    """How many people one column may single out before somebody has to decide about it.
+    """How many people one column may single out before somebody has to decide about it."""
 
-    Attributes
-    ----------
-    records : int
-        All records.
-    allowed : int
-        People whom a column may single out that nothing masks and nobody spoke of.
-    unstated : collection of str
-        Confidential columns of which nobody said that no one outside knows their values.
-    """
-
-    records: int
-    allowed: int = 0
+    records: int  # all records
+    allowed: int = 0  # people whom a column may single out that nothing masks and nobody spoke of
+    # confidential columns of which nobody said that no one outside knows their values
     unstated: Collection[str] = frozenset()
 
     def judge(self, name: str, role: Role, single: int) -> list[Finding]:
-        """The finding on one column.
-
-        Parameters
-        ----------
-        name : str
-            The column.
-        role : Role
-            Its role.
-        single : int
-            Records it singles out.
-
-        Returns
-        -------
-        list of Finding
-            None if nobody is singled out. Up to a share of the records it is only reported of a quasi-identifier, of
-            which classes or measured risks speak, and of a confidential column that is stated to be unknown outside;
-            an undecided column has its own finding, which counts them.
-        """
+        """The finding on one column."""
         share = single / max(self.records, 1)
         if not single or (role is Role.UNDECIDED and share <= LARGEST_SHARE):
             return []
@@ -108,18 +70,11 @@ class Exposure:
 
 @dataclass(frozen=True)
 class Combinations:
-    """What was found in combinations of columns, and how many were looked at.
+    """What was found in combinations of columns, and how many were looked at."""
 
-    Attributes
-    ----------
-    findings : tuple of Finding
-        At most one per column that no masking covers, and kind: its worst combination, however few people it finds.
-    looked, all : int
-        Combinations that were counted or cannot single out many, and all there are.
-    """
-
+    # at most one per column that no masking covers, and kind: its worst combination, however few people it finds
     findings: tuple[Finding, ...]
-    looked: int
+    looked: int  # combinations that were counted or cannot single out many, and all there are
     all: int
 
 
@@ -132,25 +87,6 @@ def few_together(
 ) -> Combinations:
     """The worst combination of two or three columns for every column that is not a quasi-identifier.
 
-    Parameters
-    ----------
-    seen : Published
-        The published table.
-    without : iterable of str
-        Columns that have a finding of their own.
-    most : float
-        Share of the records a combination may single out before it stops a release.
-    work : int
-        Cells to look at, about.
-    least : float
-        Share from which on a combination is reported.
-
-    Returns
-    -------
-    Combinations
-
-    Notes
-    -----
     Combinations of quasi-identifiers alone are what k-anonymity speaks of. Where somebody stated that nobody outside
     knows a confidential column, a combination with it is an assumption, which is reported; where nobody did, it stops
     a release. A combination cannot single out more records than it has different values: one that cannot be the worst
@@ -220,7 +156,7 @@ def _single(seen: Published, names: tuple[str, ...]) -> int:
         for name in names:
             inside &= seen.as_collected[name]
     # A record without missing cells has the same count under every reading but `own`.
-    counts = count_own(codes) if seen.missing == "own" else count_conservative(codes)
+    counts = count_own_class(codes) if seen.missing == "own" else count_conservative_class(codes)
     return int(np.sum((counts == 1) & inside))
 
 
@@ -233,20 +169,6 @@ def _single(seen: Published, names: tuple[str, ...]) -> int:
 def homogeneous(seen: Published, most: float = LARGEST_SHARE) -> list[Finding]:
     """Confidential columns that many people share with all of their class.
 
-    Parameters
-    ----------
-    seen : Published
-        The published table. Of a perturbed one classes say nothing.
-    most : float
-        Share of the records up to which nothing is said.
-
-    Returns
-    -------
-    list of Finding
-        They are reported and stop nothing: what a class may share is a demand of a plan.
-
-    Examples
-    --------
     >>> columns = {"town": list("aabb"), "ill": list("xxxy")}
     >>> people = crypsis.Table.from_columns(columns, {"town": "quasi", "ill": "confidential"})
     >>> [(each.columns, each.records) for each in homogeneous(Published(people))]
@@ -269,3 +191,32 @@ def homogeneous(seen: Published, most: float = LARGEST_SHARE) -> list[Finding]:
         if count > most * len(codes):
             found.append(Finding(FindingKind.HOMOGENEOUS, (name,), count, count / len(codes), refuses=False))
     return found
+
+
+def find_exposed_units(seen: Published, most: float = LARGEST_SHARE) -> list[Finding]:
+    """Exposure by singling out: columns by which many records are in a class of fewer than three units."""
+    before = seen.original
+    quasi = [name for name in seen.columns if seen.role(name) is Role.QUASI_IDENTIFIER]
+    if before is None or seen.perturbed or not quasi or not len(seen.table):
+        return []
+    classes = equivalence_classes(np.stack([seen.codes(name) for name in quasi], axis=1))
+    found = []
+    for name in columns_for_household_inference(before):
+        units = before.codes([name])[:, 0]
+        few = int(np.sum(count_exposed_units(units, classes.of)[classes.of] < FEWEST_UNITS))
+        if few > most * len(units):
+            found.append(Finding(FindingKind.FEW_UNITS, (name,), few, few / len(units)))
+    return found
+
+
+def count_exposed_units(units: Codes, labels: NDArray[np.integer]) -> NDArray[np.int64]:
+    """For exposure by singling out, how many different units each class has; a record without one is its own.
+
+    `units` int32[n].
+
+    >>> count_exposed_units(np.array([0, 0, 1, -1, -1], dtype=np.int32), np.array([0, 0, 0, 1, 1])).tolist()
+    [2, 2]
+    """
+    own = np.where(units == MISSING, units.max(initial=0) + 1 + np.arange(len(units)), units)
+    pairs = np.unique(np.stack([labels, own], axis=1), axis=0)
+    return np.bincount(pairs[:, 0])

@@ -10,7 +10,7 @@ from crypsis.audits.published import Codes, Finding, FindingKind, Published, col
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.profile import LARGEST_SHARE, known_word, name_words
+from crypsis.table.inference import infer_known_word, words_for_inference
 from crypsis.table.table import Table
 
 # -- Household fellows: masked cells that other members of the household restore, although no household is published.
@@ -29,20 +29,7 @@ SURELY = 4.0
 
 
 def fellows(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
-    """Masked cells that household fellows restore, if the original says who lives together.
-
-    Parameters
-    ----------
-    seen : Published
-        The published table and its original.
-    most : float
-        Share of the masked cells of a column that may be restored beyond chance.
-
-    Returns
-    -------
-    list of Finding
-        `columns` are those by which fellows are recognised, then what they restore.
-    """
+    """Masked cells that household fellows restore, if the original says who lives together."""
     before = seen.original
     homes = [a.name for a in before.attributes if a.role is Role.HOUSEHOLD] if before is not None else []
     if before is None or not homes:
@@ -60,7 +47,7 @@ def fellows(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
     classes = equivalence_classes(np.stack([seen.codes(name) for name in shared], axis=1))
     found = []
     for target in seen.columns:
-        masked = seen.masked.get(target)
+        masked = seen.masked_cells.get(target)
         if masked is None or not masked.any() or target in shared or _agrees(before, target, home) < OFTEN:
             continue
         count = _count_restored(seen, target, classes)
@@ -101,7 +88,7 @@ def _right(seen: Published, target: str, classes: EquivalenceClasses, values: Co
     np.minimum.at(low, classes.of[shown], values[shown])
     np.maximum.at(high, classes.of[shown], values[shown])
     one = (low == high)[classes.of] & (low[classes.of] == values)
-    return int(np.sum(one & seen.masked[target]))
+    return int(np.sum(one & seen.masked_cells[target]))
 
 
 # -- Units: classes whose records belong to few people or households.
@@ -127,61 +114,21 @@ FEWEST_PEOPLE = 20
 """Different values below which equal counts say little."""
 
 
-def few_units(seen: Published, most: float = LARGEST_SHARE) -> list[Finding]:
-    """Columns by which many records are in a class of fewer than three people or households.
-
-    seen  the published table; which records belong together only an original can tell
-    most  share of the records up to which nothing is said
-    """
-    before = seen.original
-    quasi = [name for name in seen.columns if seen.role(name) is Role.QUASI_IDENTIFIER]
-    if before is None or seen.perturbed or not quasi or not len(seen.table):
-        return []
-    classes = equivalence_classes(np.stack([seen.codes(name) for name in quasi], axis=1))
-    found = []
-    for name in unit_columns(before):
-        units = before.codes([name])[:, 0]
-        few = int(np.sum(units_of_classes(units, classes.of)[classes.of] < FEWEST_UNITS))
-        if few > most * len(units):
-            found.append(Finding(FindingKind.FEW_UNITS, (name,), few, few / len(units)))
-    return found
-
-
-def units_of_classes(units: Codes, labels: NDArray[np.integer]) -> NDArray[np.int64]:
-    """How many different units each class has; a record without one is a unit of its own.
-
-    units  int32[n]: code of the unit, −1 for none
-    labels  class of each record
-
-    Examples
-    --------
-    >>> units_of_classes(np.array([0, 0, 1, -1, -1], dtype=np.int32), np.array([0, 0, 0, 1, 1])).tolist()
-    [2, 2]
-    """
-    own = np.where(units == MISSING, units.max(initial=0) + 1 + np.arange(len(units)), units)
-    pairs = np.unique(np.stack([labels, own], axis=1), axis=0)
-    return np.bincount(pairs[:, 0])
-
-
-def records_for_units(table: Table, least: int, most: int) -> tuple[int, str]:
-    """Records a class needs so that few are of fewer than three people or households, and the column that says so.
+def records_against_household_inference(table: Table, least: int, most: int) -> tuple[int, str]:
+    """Audit of household inference: records a class needs so that few classes are of under three households.
 
     Records that belong together and are alike in most quasi-identifiers come into one class. A class of one record more
     than two of the larger people have is then of three.
 
-    table  as collected, with its roles
-    least, most  records of a class to begin with, and at most
-    returns  `least` and no column where records that belong together are few or not alike
+    `least`, `most`: records of a class to begin with, and at most.
 
-    Examples
-    --------
     >>> people = np.repeat(np.arange(40), 3)
     >>> table = Table.from_columns({"person": people, "age": 20 + people}, {"person": "household", "age": "quasi"})
-    >>> records_for_units(table, 3, 30)
+    >>> records_against_household_inference(table, 3, 30)
     (7, 'person')
     """
     needed, column = least, ""
-    for name in unit_columns(table) if table.quasi_identifiers else ():
+    for name in columns_for_household_inference(table) if table.quasi_identifiers else ():
         units = table.codes([name])[:, 0]
         sizes = np.bincount(units[units != MISSING], minlength=1)
         held = np.where(units == MISSING, 1, sizes[units])
@@ -205,17 +152,15 @@ def _alike(table: Table, units: Codes, held: NDArray[np.integer]) -> float:
     return float(np.mean(agree))
 
 
-def unit_columns(table: Table) -> list[str]:
-    """Columns that say which records belong together: those that are left out, and people wherever they stand.
+def columns_for_household_inference(table: Table) -> list[str]:
+    """Audit of household inference: columns that tell an intruder which records belong together.
 
     A household or an identifier counts if two records share a value, and there are values enough for a class of
     different ones: a column of one or two values says nothing of people. A column of any other role counts if it is
     named like people, or if its records are those of a panel.
 
-    Examples
-    --------
     >>> people = np.repeat(np.arange(30.0), np.arange(30) % 3 + 2)
-    >>> unit_columns(Table.from_columns({"subject": people, "x": people % 7}, {"subject": "quasi"}))
+    >>> columns_for_household_inference(Table.from_columns({"subject": people, "x": people % 7}, {"subject": "quasi"}))
     ['subject']
     """
     found = []
@@ -223,7 +168,9 @@ def unit_columns(table: Table) -> list[str]:
         name, counts = attribute.name, _counts(table, attribute.name)
         if attribute.role in UNPUBLISHED:
             found += [name] * bool(counts.max(initial=0) > 1 and np.count_nonzero(counts) >= FEWEST_UNITS)
-        elif _few_each(counts) and (known_word(name_words(name), PEOPLE) or panel_records(table, name)):
+        elif _few_each(counts) and (
+            infer_known_word(words_for_inference(name), PEOPLE) or infer_panel_household_size(table, name)
+        ):
             found.append(name)
     return found
 
@@ -239,18 +186,17 @@ def _few_each(counts: NDArray[np.int64]) -> bool:
     return len(held) >= FEWEST_PEOPLE and held.max() <= LONGEST_PANEL and bool(np.mean(held > 1) > 0.5)
 
 
-def panel_records(table: Table, name: str) -> int:
-    """Records of most people of a panel, whatever the number of each; 0 where the file is no panel by this column.
+def infer_panel_household_size(table: Table, name: str) -> int:
+    """Audit of household inference: records that most people of a panel have; 0 if the file is no panel.
 
     The records of a value follow each other, in the order of a second column that all of them share, such as a year;
     and something else is true of the person, the same in nearly all of their records.
 
-    Examples
-    --------
     >>> of = np.repeat(np.arange(30), np.arange(30) % 3 + 2)
     >>> year = np.concatenate([np.arange(n) for n in np.bincount(of)])
     >>> columns = {"number": of * 7.0, "year": year.astype(float), "sex": of % 2 * 1.0}
-    >>> panel_records(Table.from_columns(columns), "number"), panel_records(Table.from_columns(columns), "sex")
+    >>> panel = Table.from_columns(columns)
+    >>> infer_panel_household_size(panel, "number"), infer_panel_household_size(panel, "sex")
     (4, 0)
     """
     counts, codes = _counts(table, name), table.codes([name])[:, 0]
@@ -275,15 +221,13 @@ def _constant(codes: Codes, follows: NDArray[np.bool_]) -> bool:
     return len(np.unique(codes)) > 1 and bool(np.mean(np.diff(codes)[follows] == 0) >= MOST_UNITS)
 
 
-def records_of_a_unit(table: Table, name: str) -> int:
-    """Records of each value of a column that says which records of a panel belong together; 0 if it does not.
+def count_inferable_household_records(table: Table, name: str) -> int:
+    """Audit of household inference: records per value of a column that joins members; 0 if none does.
 
     Every one of many values has the same small number of records, which chance does not bring about.
 
-    Examples
-    --------
     >>> panel = Table.from_columns({"person": np.repeat(np.arange(30.0), 4)})
-    >>> records_of_a_unit(panel, "person")
+    >>> count_inferable_household_records(panel, "person")
     4
     """
     codes = table.codes([name])[:, 0]

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from crypsis.audits.published import Finding, FindingKind, Published, collected_codes
+from crypsis.audits.published import Finding, FindingKind, Published
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 
@@ -14,33 +14,8 @@ PAIRED = 40
 """Columns of categories up to which pairs are looked at."""
 
 
-def find_filled(seen: Published) -> list[Finding]:
-    """Columns in which a missing cell became a value.
-
-    seen  the published table and its original; of a shuffled one, missing cells are counted
-    returns  in the order of the columns
-    """
-    before, found = seen.original or seen.shuffled, list[Finding]()
-    if before is None:
-        return found
-    for name in seen.columns:
-        if name in before.names:
-            lacked, lacks = collected_codes(before, name) == MISSING, seen.codes(name) == MISSING
-            if seen.original is not None:
-                count = int(np.sum(lacked & ~lacks))
-            else:  # records that were left out may be those without a value
-                count = int(lacked.sum() - lacks.sum()) - (len(before) - len(seen.table))
-            if count > 0:
-                found.append(Finding(FindingKind.FILLED, (name,), count, count / len(seen.table)))
-    return found
-
-
 def find_invented(seen: Published) -> list[Finding]:
-    """Numbers outside the collected range, and the worst pair of categories that no record of the original holds.
-
-    seen  the published table and its original
-    returns  they are reported and stop nothing: what they harm is the use of the file
-    """
+    """Numbers outside the collected range, and the worst pair of categories that no record of the original holds."""
     before, found = seen.original, list[Finding]()
     if before is None:
         return found
@@ -68,7 +43,7 @@ def _pairs(seen: Published) -> list[Finding]:
         place = {label: code for code, label in enumerate(before.labels(name))}
         held = [place.get(label, MISSING) for label in seen.table.labels(name)]  # a group of values is none
         codes[name] = np.array([*held, MISSING])[seen.table.column(name)]
-    changed = {name for name in codes if seen.masked[name].any()}
+    changed = {name for name in codes if seen.masked_cells[name].any()}
     found = list[Finding]()
     for pair in combinations(list(codes), 2) if len(codes) <= PAIRED else ():
         if changed.isdisjoint(pair):

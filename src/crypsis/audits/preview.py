@@ -13,9 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.audits.exposure import alone, few_together
-from crypsis.audits.published import Finding, FindingKind, Published
-from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.audits.dependence import MOST_RESTORED, dependence
+from crypsis.audits.exposure import few_together, mark_exposed_records
+from crypsis.audits.partial_values import find_partial_numbers, restoring_parts
+from crypsis.audits.published import Codes, Finding, FindingKind, Published
+from crypsis.audits.restatement import find_restated
+from crypsis.masking.representatives import middle_representatives
+from crypsis.table.attribute import UNPUBLISHED, Attribute, Kind, Role
+from crypsis.table.hierarchy import MISSING
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.table import Table
 
@@ -28,82 +33,42 @@ LOOKED_AT = 50_000
 def preview_findings(table: Table, most: float = LARGEST_SHARE, stated: Collection[str] = ()) -> list[Finding]:
     """Confidential columns that will single people out together with others, although those are masked.
 
-    Parameters
-    ----------
-    table : Table
-        As collected, with its roles.
-    most : float
-        Share of the records a combination may single out.
-    stated : collection of str
-        Confidential columns of which somebody said that nobody outside knows them.
-
-    Returns
-    -------
-    list of Finding
-        At most one per confidential column, the most exposing first. A combination that only a column which is no
-        quasi-identifier makes exposing is not among them: that column has a finding of its own.
-
-    Examples
-    --------
     >>> people = crypsis.example(300)
     >>> [each.columns[0] for each in preview_findings(people)]
     ['income', 'diagnosis']
     >>> preview_findings(people, stated=["income", "diagnosis"])
     []
     """
-    kept = table.drop(table.named(*UNPUBLISHED, Role.WEIGHT, Role.STRATUM, Role.OTHER, Role.UNDECIDED))
+    kept = table.drop(table.names_by_role(*UNPUBLISHED, Role.WEIGHT, Role.STRATUM, Role.OTHER, Role.UNDECIDED))
     if not kept.confidential or not kept.quasi_identifiers:
         return []
     if len(kept) > LOOKED_AT:
         kept = kept.take(np.sort(np.random.default_rng(0).choice(len(kept), LOOKED_AT, replace=False)))
-    seen = Published(in_groups(kept), unstated=frozenset(kept.confidential).difference(stated))
+    seen = Published(preview_masking_in_groups(kept), unstated=frozenset(kept.confidential).difference(stated))
     findings = few_together(seen, most=most, least=most).findings
     found = [each for each in findings if each.kind is FindingKind.ASSUMPTION and each.refuses]
     return sorted(found, key=lambda each: -each.records)
 
 
-def in_groups(table: Table, least: int = GROUP) -> Table:
-    """The table with its quasi-identifiers masked in groups of similar records, and exposing amounts in groups.
-
-    table  as collected
-    least  records in a group
-    """
-    labels = similar(table.codes(table.quasi_identifiers), least)
-    shown: dict[str, NDArray[Any]] = {n: middle(table.column(n), labels) for n in table.quasi_identifiers}
+def preview_masking_in_groups(table: Table, least: int = GROUP) -> Table:
+    """Preview for the audit: mask the collected table roughly, in groups of similar records."""
+    labels = group_records_for_preview(table.codes(table.quasi_identifiers), least)
+    shown: dict[str, NDArray[Any]] = {
+        n: middle_representatives(table.column(n), labels) for n in table.quasi_identifiers
+    }
     for name in table.confidential:
-        if table.holds_numbers(name) and alone(table.codes([name])[:, 0]).mean() > LARGEST_SHARE:
+        if table.holds_numbers(name) and mark_exposed_records(table.codes([name])[:, 0]).mean() > LARGEST_SHARE:
             ranks = np.argsort(np.argsort(table.column(name), kind="stable"), kind="stable")
-            shown[name] = middle(table.column(name), (ranks // least).astype(np.int32))
+            shown[name] = middle_representatives(table.column(name), (ranks // least).astype(np.int32))
     return table.with_columns(shown)
 
 
-def middle(values: NDArray[Any], labels: NDArray[np.int32]) -> NDArray[Any]:
-    """The middle value of the group of each record; the value of most of a group, where most agree.
+def group_records_for_preview(codes: NDArray[np.int32], least: int) -> NDArray[np.int32]:
+    """Group similar records for the preview of an audit, by repeated splits at the median of a column.
 
-    values  numbers, or codes of categories
-    labels  int32[n]: group of each record
+    `codes` int32[n, columns]; returns int32[n].
 
-    Examples
-    --------
-    >>> middle(np.array([3, 9, 3, 4, 4]), np.array([0, 0, 0, 1, 1], dtype=np.int32)).tolist()
-    [3, 3, 3, 4, 4]
-    """
-    order = np.lexsort((values, labels))
-    sizes = np.bincount(labels)
-    places = np.cumsum(sizes) - sizes + sizes // 2
-    return np.asarray(values[order[np.minimum(places, len(values) - 1)]][labels])
-
-
-def similar(codes: NDArray[np.int32], least: int) -> NDArray[np.int32]:
-    """Groups of at least so many similar records: split at the median of the column with most values, again and again.
-
-    codes  int32[n, columns]
-    least  records in a group
-    returns  int32[n]: the group of each record
-
-    Examples
-    --------
-    >>> similar(np.array([[0, 5], [1, 5], [8, 5], [9, 5]]), 2).tolist()
+    >>> group_records_for_preview(np.array([[0, 5], [1, 5], [8, 5], [9, 5]]), 2).tolist()
     [0, 0, 1, 1]
     """
     labels, count, open_ = np.zeros(len(codes), dtype=np.int32), 0, [np.arange(len(codes))]
@@ -118,3 +83,31 @@ def similar(codes: NDArray[np.int32], least: int) -> NDArray[np.int32]:
         half = len(rows) // 2
         open_ += [rows[order[half:]], rows[order[:half]]]
     return labels
+
+
+def preview_restoring_in_groups(table: Table, labels: Codes, most: float) -> list[Finding]:
+    """Single columns that would restore quasi-identifiers before masking, if the group of each record were known.
+
+    `labels` int32[n].
+    """
+    first = table.quasi_identifiers[0]
+    group = Attribute(first, Kind.NUMERIC, Role.QUASI_IDENTIFIER)
+    shown = _blank_for_preview(table).with_columns({first: labels + 0.5 * np.pi}, attributes={first: group})
+    return dependence(Published(shown, table), most=most, together=2)
+
+
+def _blank_for_preview(table: Table) -> Table:
+    """The table of a preview, without any value of a quasi-identifier, as if all were masked."""
+    names = table.quasi_identifiers
+    blank = {name: np.full(len(table), np.nan if table.holds_numbers(name) else MISSING) for name in names}
+    return table.with_columns({name: cells.astype(table.column(name).dtype) for name, cells in blank.items()})
+
+
+def preview_restoring_columns(table: Table) -> list[Finding]:
+    """Columns, their parts and intervals, and texts that would say values of quasi-identifiers, were these all
+    masked.
+    """
+    seen = Published(_blank_for_preview(table), table)
+    whole = dependence(seen, most=0.0, together=1)
+    told = {(each.columns[0], name) for each in whole for name in each.columns[1:] if each.share > MOST_RESTORED}
+    return [*whole, *restoring_parts(seen, told), *find_partial_numbers(seen, told), *find_restated(seen)]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.audits.tokens import holders, words_of
+from crypsis.audits.tokens import holders_of_tokens, tokens_of_text
 from crypsis.table.attribute import UNPUBLISHED, Role
-from crypsis.table.builders import number_label
 from crypsis.table.equivalence_classes import MissingReading
-from crypsis.table.hierarchy import MISSING
+from crypsis.table.hierarchy import MISSING, hierarchy_number_label
 from crypsis.table.lookalikes import fold_label
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.table import Table
@@ -35,25 +34,21 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """A table as it is published, and what was collected.
+    """A table as it is published, and what was collected."""
 
-    table  as anybody reads it: published columns and records alone
-    original  what was collected; row i is the record behind row i of `table`. Without it nobody knows which cells
-        were masked, and all but missing ones count as collected
-    perturbed  values are false at random, so equal values do not mean equal people
-    shuffled  what was collected, where its rows do not correspond: a cell counts as collected if anybody had its value
-    unstated  confidential columns of which nobody said that their values are unknown outside
-    missing  how missing cells are read where records are counted
-    allowed  people whom a column may single out that nothing masks and nobody spoke of
-    """
-
-    table: Table
+    table: Table  # as anybody reads it: published columns and records alone
+    # what was collected; row i is the record behind row i of `table`. Without it nobody knows which cells were
+    # masked, and all but missing ones count as collected
     original: Table | None = None
-    perturbed: bool = False
+    perturbed: bool = False  # values are false at random, so equal values do not mean equal people
+    # what was collected, where its rows do not correspond: a cell counts as collected if anybody had its value
     shuffled: Table | None = None
+    # confidential columns of which nobody said that their values are unknown outside
     unstated: frozenset[str] = frozenset()
-    missing: MissingReading = "own"
-    allowed: int = 0
+    missing: MissingReading = "own"  # how missing cells are read where records are counted
+    allowed: int = 0  # people whom a column may single out that nothing masks and nobody spoke of
+    # `as_collected` where the records are some of a larger table, of which it is known; None: it is worked out
+    given_flags: Mapping[str, Flags] | None = field(default=None, repr=False)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -76,9 +71,11 @@ class Published:
     @cached_property
     def as_collected(self) -> dict[str, Flags]:
         """By column, the cells that say what was collected; a missing cell says nothing."""
+        if self.given_flags is not None:
+            return dict(self.given_flags)
         before = self.original
         if before is None:
-            return {name: (self.codes(name) != MISSING) & self._held(name) for name in self.columns}
+            return {name: (self.codes(name) != MISSING) & self._flag_held(name) for name in self.columns}
         return {
             name: (self.codes(name) != MISSING) & _same(self.table, before, name)
             if name in before.names
@@ -86,7 +83,7 @@ class Published:
             for name in self.columns
         }
 
-    def _held(self, name: str) -> Flags:
+    def _flag_held(self, name: str) -> Flags:
         """bool[n]: cells whose value somebody in a shuffled original had; all cells without one."""
         before = self.shuffled
         if before is None or name not in before.names:
@@ -94,7 +91,7 @@ class Published:
         if self.table.holds_numbers(name):
             same = before.holds_numbers(name)
             return np.isin(self.table.column(name), before.column(name) if same else [])
-        labels = number_labels(before, name) if before.holds_numbers(name) else before.labels(name)
+        labels = published_number_labels(before, name) if before.holds_numbers(name) else before.labels(name)
         held = {fold_label(label) for label in labels}
         return np.array([*(fold_label(label) in held for label in self.table.labels(name)), False])[
             self.table.column(name)
@@ -124,9 +121,9 @@ class Published:
         found = np.zeros(len(now), dtype=np.bool_)
         if not changed.size:
             return found
-        held = [words_of(label) for label in self.original.labels(name)]
-        counts = holders(held, np.bincount(then[then != MISSING], minlength=len(held)).tolist())
-        shown = {code: words_of(self.table.labels(name)[code]) for code in np.unique(now[changed]).tolist()}
+        held = [tokens_of_text(label) for label in self.original.labels(name)]
+        counts = holders_of_tokens(held, np.bincount(then[then != MISSING], minlength=len(held)).tolist())
+        shown = {code: tokens_of_text(self.table.labels(name)[code]) for code in np.unique(now[changed]).tolist()}
         for row in changed.tolist():
             alike = held[then[row]] & shown[int(now[row])]
             found[row] = any(len(word) >= LONG_WORD and counts[word] == 1 for word in alike)
@@ -139,12 +136,11 @@ class Published:
             return self
         rows = np.sort(np.random.default_rng(0).choice(len(self.table), LOOKED_AT, replace=False))
         before = None if self.original is None else self.original.take(rows)
-        chosen = replace(self, table=self.table.take(rows), original=before)
-        chosen.__dict__["as_collected"] = {name: flags[rows] for name, flags in self.as_collected.items()}
-        return chosen
+        flags = {name: each[rows] for name, each in self.as_collected.items()}
+        return replace(self, table=self.table.take(rows), original=before, given_flags=flags)
 
     @cached_property
-    def masked(self) -> dict[str, Flags]:
+    def masked_cells(self) -> dict[str, Flags]:
         """By column, the cells whose collected value is no longer there; without an original, the missing ones."""
         before = self.original
         if before is None:
@@ -157,7 +153,7 @@ class Published:
 
 
 def collected_codes(original: Table, name: str) -> Codes:
-    """int32[n]: collected values of a column as codes; −1 is missing."""
+    """int32[n]: values of a column as collected, as codes for what an audit looks at; −1 is missing."""
     return original.codes([name])[:, 0]
 
 
@@ -173,7 +169,7 @@ def _same(published: Table, before: Table, name: str) -> Flags:
     place: dict[str, int] = {}
     shown = [place.setdefault(fold_label(label), len(place)) for label in published.labels(name)]
     if before.holds_numbers(name):
-        codes, labels = collected_codes(before, name), number_labels(before, name)
+        codes, labels = collected_codes(before, name), published_number_labels(before, name)
     else:
         codes, labels = before.column(name), before.labels(name)
     translate = np.array([*(place.get(fold_label(label), ELSEWHERE) for label in labels), MISSING])
@@ -198,13 +194,13 @@ def _find_shifted(shown: NDArray[np.float64], collected: NDArray[np.float64]) ->
     return np.asarray(moved == values[counts.argmax()])
 
 
-def number_labels(before: Table, name: str) -> tuple[str, ...]:
-    """What the different numbers of a column are called, ascending, where a recoded column still shows them."""
+def published_number_labels(before: Table, name: str) -> tuple[str, ...]:
+    """What an audit calls the numbers of a published column, ascending, where a recoded column still shows them."""
     column = before.column(name)
     values = np.unique(column[~np.isnan(column)]).tolist()
     hierarchy, dates = before.attribute(name).hierarchy, before.attribute(name).dates
     known = {} if hierarchy is None else dict(zip(hierarchy.values.tolist(), hierarchy.labels[0], strict=True))
-    return tuple(known.get(value, number_label(value, dates)) for value in values)
+    return tuple(known.get(value, hierarchy_number_label(value, dates)) for value in values)
 
 
 # -- Findings: what a file reveals that no privacy model speaks of.
@@ -284,29 +280,24 @@ class Finding:
     @property
     def key(self) -> str:
         """Under which a waiver names it."""
-        return waiver_key(self.kind, self.columns[0] if self.columns else "")
+        return published_finding_key(self.kind, self.columns[0] if self.columns else "")
 
 
-def find_reason(finding: Finding, waivers: Mapping[str, str]) -> str:
-    """Why a finding may pass; empty if nobody said.
+def published_finding_reason(finding: Finding, waivers: Mapping[str, str]) -> str:
+    """The reason why an audit lets its finding on the published table pass; empty if there is none.
 
     Few people whom a column singles out are among those whom it singles out with others, or while nobody decided about
     it: a reason that lets these pass lets them pass.
-
-    finding  a finding
-    waivers  finding (kind:column) → reason
     """
     reason = waivers.get(finding.key, "")
     if not reason and finding.kind is FindingKind.SINGLING_OUT and finding.share <= LARGEST_SHARE:
         wider = (FindingKind.COMBINATION, FindingKind.ASSUMPTION, FindingKind.UNDECIDED)
-        return next(filter(None, (waivers.get(waiver_key(kind, finding.columns[0]), "") for kind in wider)), "")
+        return next(
+            filter(None, (waivers.get(published_finding_key(kind, finding.columns[0]), "") for kind in wider)), ""
+        )
     return reason
 
 
-def waiver_key(kind: str, column: str) -> str:
-    """Kind and column as one word, which no rule of a rulebook can be called.
-
-    kind  a kind of finding
-    column  the column to decide about
-    """
+def published_finding_key(kind: str, column: str) -> str:
+    """The key, kind and column in one word, of what an audit finds when it looks at the published table."""
     return f"{kind}:{column}"

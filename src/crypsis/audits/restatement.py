@@ -17,12 +17,20 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crypsis.audits.dependence import FEWEST, MOST_RESTORED, SHUFFLES, unlikely
-from crypsis.audits.published import LONG_WORD, Finding, FindingKind, Flags, Published, number_labels
-from crypsis.audits.tokens import LONGEST, holders, words_of
+from crypsis.audits.published import (
+    LONG_WORD,
+    Finding,
+    FindingKind,
+    Flags,
+    Published,
+    collected_codes,
+    published_number_labels,
+)
+from crypsis.audits.tokens import LONGEST, holders_of_tokens, tokens_of_text
 from crypsis.errors import TableError
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.lookalikes import fold_text
+from crypsis.table.lookalikes import fold_lookalike_text
 from crypsis.table.table import Table
 
 LONG_VALUE = 4
@@ -37,50 +45,35 @@ NAMES = 2
 _WORDLESS = re.compile(r"\W+")
 
 
-def texts_of(table: Table, name: str) -> tuple[tuple[str, ...], NDArray[np.integer]] | None:
-    """Spelt values of a column and the place of each record's, −1 for none; None if it holds amounts.
+def texts_for_restatement(table: Table, name: str) -> tuple[tuple[str, ...], NDArray[np.integer]] | None:
+    """Texts of a column in which an audit looks for restatement, and each record's; None for amounts.
 
     Numbers are read as spelt where they are whole and long, such as codes, or dates.
     """
     if not table.holds_numbers(name):
-        return spelt_values(table, name)
+        return _spelt_values(table, name)
     values = table.column(name)
     known = values[~np.isnan(values)]
     coded = (known == np.round(known)) & (np.abs(known) >= LONG_NUMBER)
     if not table.attribute(name).dates and (not known.size or coded.mean() < NUMERIC_CODES):
         return None
-    return spelt_values(table, name)
+    return _spelt_values(table, name)
 
 
-def spelt_values(table: Table, name: str) -> tuple[tuple[str, ...], NDArray[np.integer]]:
+def _spelt_values(table: Table, name: str) -> tuple[tuple[str, ...], NDArray[np.integer]]:
     """Spelt values that occur in a column, and the place of each record's, −1 for none."""
     if table.holds_numbers(name):
-        return number_labels(table, name), table.codes([name])[:, 0]
+        return published_number_labels(table, name), table.codes([name])[:, 0]
     codes = table.column(name)
     present, place = np.unique(codes[codes != MISSING], return_inverse=True)
     of = np.full(len(codes), MISSING, dtype=np.int64)
     of[codes != MISSING] = place
-    return tuple(fold_text(table.labels(name)[code]) for code in present.tolist()), of
+    return tuple(fold_lookalike_text(table.labels(name)[code]) for code in present.tolist()), of
 
 
 def find_restated(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
     """Texts that restate identifiers or masked values of their record.
 
-    Parameters
-    ----------
-    seen : Published
-        The published table; without an original nobody knows what is masked.
-    most : float
-        Share of the masked cells of a column that may be restated beyond chance.
-
-    Returns
-    -------
-    list of Finding
-        `columns` are the text and what it restates; `records` the restated cells of the worst one, beyond chance. A
-        quasi-identifier may restate another, since its class hides who holds it.
-
-    Examples
-    --------
     >>> columns = {"name": ["Ann", "Bob", "Cleo"] * 9, "age": list(range(27))}
     >>> columns["note"] = [f"{name} came in" for name in columns["name"]]
     >>> people = crypsis.Table.from_columns(columns, {"name": "identifier", "age": "quasi", "note": "other"})
@@ -93,7 +86,7 @@ def find_restated(seen: Published, most: float = MOST_RESTORED) -> list[Finding]
     targets, found = list(_targets(some)), []
     for name in some.columns:
         dated = some.table.holds_numbers(name) and some.table.attribute(name).dates
-        texts = None if dated else texts_of(some.table, name)
+        texts = None if dated else texts_for_restatement(some.table, name)
         if texts is None or len(texts[0]) < 2:
             continue
         words = _Texts.of(*texts)
@@ -115,40 +108,28 @@ def find_restated(seen: Published, most: float = MOST_RESTORED) -> list[Finding]
 
 @dataclass(frozen=True, eq=False)
 class _Texts:
-    """Texts of a column.
+    """Texts of a column."""
 
-    place  which one each record has, −1 for none
-    words  of each different text
-    within  each as one line of words
-    """
-
-    place: NDArray[np.integer]
-    words: list[frozenset[str]]
-    within: list[str]
+    place: NDArray[np.integer]  # which one each record has, −1 for none
+    words: list[frozenset[str]]  # of each different text
+    within: list[str]  # each as one line of words
 
     @classmethod
     def of(cls, texts: Sequence[str], place: NDArray[np.integer]) -> _Texts:
         shown = [text[:LONGEST] for text in texts]
-        return cls(place, [words_of(text) for text in shown], [_WORDLESS.sub(" ", text) for text in shown])
+        return cls(place, [tokens_of_text(text) for text in shown], [_WORDLESS.sub(" ", text) for text in shown])
 
 
 @dataclass(frozen=True, eq=False)
 class _Target:
-    """A column whose values the file should not show.
-
-    of  place of each record's value, −1 for none
-    sets  by value, sets of words one of which is enough
-    long  by value, how it is spelt if it is long enough to be looked for within a text, else empty
-    hidden  bool[n]: cells that are masked, or left out with the column
-    left_out  whether the column is not published, so that a word nobody else has is enough
-    """
+    """A column whose values the file should not show."""
 
     name: str
-    of: NDArray[np.integer]
-    sets: list[list[frozenset[str]]]
-    long: list[str]
-    hidden: Flags
-    left_out: bool
+    of: NDArray[np.integer]  # place of each record's value, −1 for none
+    sets: list[list[frozenset[str]]]  # by value, sets of words one of which is enough
+    long: list[str]  # by value, how it is spelt if it is long enough to be looked for within a text, else empty
+    hidden: Flags  # bool[n]: cells that are masked, or left out with the column
+    left_out: bool  # whether the column is not published, so that a word nobody else has is enough
 
     def restated_by(self, texts: _Texts) -> int:
         """Hidden cells that the texts restate, beyond chance."""
@@ -176,12 +157,12 @@ def _targets(seen: Published) -> Iterator[_Target]:
     assert before is not None
     for name in before.names:
         left_out = before.attribute(name).role in UNPUBLISHED or name not in seen.columns
-        hidden = np.ones(len(before), dtype=np.bool_) if left_out else seen.masked[name]
+        hidden = np.ones(len(before), dtype=np.bool_) if left_out else seen.masked_cells[name]
         if not hidden.any():
             continue
-        values, of = spelt_values(before, name)
-        words = [words_of(value) for value in values]
-        held = holders(words, np.bincount(of[of != MISSING], minlength=len(words)).tolist())
+        values, of = _spelt_values(before, name)
+        words = [tokens_of_text(value) for value in values]
+        held = holders_of_tokens(words, np.bincount(of[of != MISSING], minlength=len(words)).tolist())
         sets = [[each] if each else [] for each in words]
         if left_out:
             for forms, each in zip(sets, words, strict=True):
@@ -198,19 +179,8 @@ EXPECTED = ("ARROW:schema",)
 """Entries of a Parquet file that describe its columns and nothing else."""
 
 
-def metadata(file: Path) -> list[Finding]:
-    """Entries in the metadata of a Parquet file beside the types of its columns.
-
-    Parameters
-    ----------
-    file : Path
-        A published file; text files have no metadata.
-
-    Returns
-    -------
-    list of Finding
-        One, whose `columns` are the names of the entries, or none.
-    """
+def find_restating_metadata(file: Path) -> list[Finding]:
+    """Audit of restatement: find metadata of a Parquet file that may restate what was masked or left out."""
     if file.suffix != ".parquet":
         return []
     try:
@@ -219,3 +189,23 @@ def metadata(file: Path) -> list[Finding]:
         raise TableError(f"{file.name}: its metadata cannot be read; write the file again") from None
     odd = tuple(sorted(name for name in entries if name not in EXPECTED))
     return [Finding(FindingKind.METADATA, odd, 0, 0.0)] if odd else []
+
+
+def find_restated_missing(seen: Published) -> list[Finding]:
+    """Beside restatement: columns in which a missing cell of the original became a published value.
+
+    Returns in the order of the columns.
+    """
+    before, found = seen.original or seen.shuffled, list[Finding]()
+    if before is None:
+        return found
+    for name in seen.columns:
+        if name in before.names:
+            lacked, lacks = collected_codes(before, name) == MISSING, seen.codes(name) == MISSING
+            if seen.original is not None:
+                count = int(np.sum(lacked & ~lacks))
+            else:  # records that were left out may be those without a value
+                count = int(lacked.sum() - lacks.sum()) - (len(before) - len(seen.table))
+            if count > 0:
+                found.append(Finding(FindingKind.FILLED, (name,), count, count / len(seen.table)))
+    return found

@@ -24,35 +24,27 @@ DIGITS = 12
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 
 
-def words_of(text: str) -> frozenset[str]:
-    """Words and numbers of a text, without regard to case and leading zeros.
+def tokens_of_text(text: str) -> frozenset[str]:
+    """Words and numbers that a text is made of, without regard to case and leading zeros.
 
-    Examples
-    --------
-    >>> sorted(words_of("F-1975-031"))
+    >>> sorted(tokens_of_text("F-1975-031"))
     ['1975', '31', 'f']
     """
     return frozenset(word.lstrip("0") or "0" for word in _WORD.findall(text[:LONGEST].casefold()))
 
 
-def holders(words: Iterable[frozenset[str]], records: Sequence[int]) -> Counter[str]:
-    """Word → records that have it.
-
-    words  of each different text
-    records  that hold the text
-    """
+def holders_of_tokens(words: Iterable[frozenset[str]], records: Sequence[int]) -> Counter[str]:
+    """Token, a word or number of a text → records that have it."""
     counts = Counter[str]()
     for some, times in zip(words, records, strict=True):
         counts.update(dict.fromkeys(some, times))
     return counts
 
 
-def parts_of(text: str) -> dict[str, str]:
+def tokens_of_code(text: str) -> dict[str, str]:
     """Parts of a code by place: its pieces, their first letters, and stretches of their digits.
 
-    Examples
-    --------
-    >>> parts = parts_of("F-1975-031")
+    >>> parts = tokens_of_code("F-1975-031")
     >>> parts["0"], parts["1"], parts["1:2+2"], parts["last"]
     ('F', '1975', '75', '031')
     """
@@ -88,12 +80,10 @@ _EPOCH = datetime(1970, 1, 1)
 Floats = NDArray[np.float64]
 
 
-def days_of(table: Table, name: str) -> Floats | None:
-    """float64[n]: days since 1970 of a column of dates, NaN where it has none; None for any other column.
+def days_as_tokens(table: Table, name: str) -> Floats | None:
+    """float64[n]: days since 1970 that a column of dates has as tokens, NaN where none; None for any other column.
 
-    Examples
-    --------
-    >>> days_of(crypsis.Table.from_columns({"seen": ["01.02.1970", "02.02.1970"]}), "seen").tolist()
+    >>> days_as_tokens(crypsis.Table.from_columns({"seen": ["01.02.1970", "02.02.1970"]}), "seen").tolist()
     [31.0, 32.0]
     """
     if table.holds_numbers(name):
@@ -108,9 +98,9 @@ def days_of(table: Table, name: str) -> Floats | None:
     return None
 
 
-def numbers_of(table: Table, name: str) -> Floats | None:
-    """float64[n]: the numbers of a column, or the days of one that holds dates as texts; None for categories."""
-    return table.column(name) if table.holds_numbers(name) else days_of(table, name)
+def numbers_as_tokens(table: Table, name: str) -> Floats | None:
+    """float64[n]: numbers of a column, or days where its texts are made of dates; None for categories."""
+    return table.column(name) if table.holds_numbers(name) else days_as_tokens(table, name)
 
 
 def _day(label: str, form: str) -> float | None:

@@ -11,6 +11,6 @@ from crypsis.charts.chart import (
 )
 from crypsis.charts.svg import (
     bars_svg as bars_svg,
-    front_svg as front_svg,
+    draw_front_svg as draw_front_svg,
     heat_map_svg as heat_map_svg,
 )

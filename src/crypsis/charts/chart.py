@@ -89,43 +89,38 @@ class Chart:
         return "Chart(.save('front.png') writes it; a notebook shows it)"
 
 
-def drawable(spec: Any) -> Any:
-    """A specification in which no text is a name that every JavaScript object has; it looks the same.
+def drawable_specification(spec: Any) -> Any:
+    """A Vega-Lite specification in which no text is a name of every JavaScript object; the chart looks the same.
 
-    Examples
-    --------
-    >>> drawable({"title": "constructor", "sort": ["age"]})
+    >>> drawable_specification({"title": "constructor", "sort": ["age"]})
     {'title': '\\u200bconstructor', 'sort': ['age']}
     """
     if isinstance(spec, str):
         return f"{INVISIBLE}{spec}" if spec in INHERITED else spec
     if isinstance(spec, Mapping):
-        return {key: drawable(value) for key, value in spec.items()}
-    return [drawable(each) for each in spec] if isinstance(spec, (list, tuple)) else spec
+        return {key: drawable_specification(value) for key, value in spec.items()}
+    return [drawable_specification(each) for each in spec] if isinstance(spec, (list, tuple)) else spec
 
 
 def to_svg(spec: Spec) -> str:
     """Render a specification as SVG."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(drawable(spec)))
+    return str(vl_convert.vegalite_to_svg(drawable_specification(spec)))
 
 
 def to_png(spec: Spec, scale: float = 2.0) -> bytes:
-    """Render a specification as PNG.
-
-    scale  pixels per unit
-    """
+    """Render a specification as PNG."""
     import vl_convert
 
-    return bytes(vl_convert.vegalite_to_png(drawable(spec), scale=scale))
+    return bytes(vl_convert.vegalite_to_png(drawable_specification(spec), scale=scale))
 
 
 def to_html(spec: Spec) -> str:
     """Render a specification as an HTML page that needs no network."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_html(drawable(spec), bundle=True))
+    return str(vl_convert.vegalite_to_html(drawable_specification(spec), bundle=True))
 
 
 # -- The chart of a front in a notebook.
@@ -148,10 +143,7 @@ _FRAME: Spec = {
 
 
 def scatter(values: Sequence[Mapping[str, Any]]) -> Spec:
-    """Loss against risk of many solutions, by method and standing.
-
-    values  with loss, risk, method and standing
-    """
+    """Loss against risk of many solutions, by method and standing."""
     return {
         **_FRAME,
         "width": 520,
@@ -166,3 +158,70 @@ def scatter(values: Sequence[Mapping[str, Any]]) -> Spec:
             "opacity": {"condition": {"test": "datum.standing == 'front'", "value": 1}, "value": 0.35},
         },
     }
+
+
+COLOURS = ["#8a8f98", "#2f9e78", "#c8641f", "#5b80d0", "#a868bd"]
+"""The original and up to four solutions, with a contrast of three to one on the light and on the dark page."""
+
+
+def chart_overlaid_bars(
+    labels: Sequence[str], series: Mapping[str, Sequence[float]], axis: str, height: int = 190
+) -> Spec:
+    """A Vega-Lite chart with one bar per file and label, the files in the order of the legend."""
+    files = list(series)
+    rows = [
+        {"label": label, "file": name, "value": value}
+        for name, values in series.items()
+        for label, value in zip(labels, values, strict=True)
+    ]
+    return {
+        "width": "container",
+        "height": height,
+        "data": {"values": rows},
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": {
+                "field": "label", "type": "nominal", "sort": list(labels), "title": None,
+                "axis": {"labelAngle": -35, "labelLimit": 110}, "scale": {"paddingInner": 0.25},
+            },
+            "xOffset": {"field": "file", "sort": files},
+            "y": {"field": "value", "type": "quantitative", "title": axis},
+            "color": {
+                "field": "file", "type": "nominal", "title": None,
+                "scale": {"domain": files, "range": COLOURS[: len(files)]},
+            },
+        },
+    }  # fmt: skip
+
+
+def chart_heat_map(names: Sequence[str], cells: Sequence[tuple[str, str, float]]) -> Spec:
+    """Make the Vega-Lite specification of a chart for notebooks: changed associations as a heat map."""
+    place = {
+        "x": {"field": "a", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelAngle": -35}},
+        "y": {"field": "b", "type": "nominal", "sort": list(names), "title": None},
+    }
+    return {
+        "width": "container",
+        "height": 26 * len(names) + 20,
+        "data": {"values": [{"a": a, "b": b, "moved": value} for a, b, value in cells]},
+        "layer": [
+            {
+                "mark": {"type": "rect"},
+                "encoding": {
+                    **place,
+                    "color": {
+                        "field": "moved", "type": "quantitative", "title": "moved",
+                        "scale": {"domain": [0, 0.5], "clamp": True, "scheme": "oranges"},
+                    },
+                },
+            },
+            {
+                "mark": {"type": "text", "fontSize": 11},
+                "encoding": {
+                    **place,
+                    "text": {"field": "moved", "type": "quantitative", "format": ".2f"},
+                    "color": {"condition": {"test": "datum.moved > 0.3", "value": "#fff"}, "value": "#1c2126"},
+                },
+            },
+        ],
+    }  # fmt: skip

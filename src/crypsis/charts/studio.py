@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from crypsis.charts.chart import Spec
-
-COLOURS = ["#8a8f98", "#2f9e78", "#c8641f", "#5b80d0", "#a868bd"]
-"""The original and up to four solutions, with a contrast of three to one on the light and on the dark page."""
 
 STANDINGS = ("front", "baseline", "beaten", "not releasable")
 
 
-def front_picture() -> Spec:
-    """Loss against risk: the region within the limits, a stepped line along the front, and every solution.
+def chart_studio_front() -> Spec:
+    """Chart of the studio: loss against risk, with named data that the page changes as the search runs.
 
     Data sets: points; allowed (one rectangle); marked (selected, pinned and chosen points).
     """
@@ -112,73 +107,3 @@ def _names_of_baselines(place: Spec, side: str) -> Spec:
         "mark": {"type": "text", "align": side, "baseline": "middle", "dx": shift, "fontSize": 12},
         "encoding": {**place, "text": {"field": "method"}},
     }
-
-
-def overlaid(labels: Sequence[str], series: Mapping[str, Sequence[float]], axis: str, height: int = 190) -> Spec:
-    """One bar per file and label, the files in the order of the legend.
-
-    labels  labels of the bars
-    series  heights by file
-    axis    title of the axis
-    height  height of the chart
-    """
-    files = list(series)
-    rows = [
-        {"label": label, "file": name, "value": value}
-        for name, values in series.items()
-        for label, value in zip(labels, values, strict=True)
-    ]
-    return {
-        "width": "container",
-        "height": height,
-        "data": {"values": rows},
-        "mark": {"type": "bar"},
-        "encoding": {
-            "x": {
-                "field": "label", "type": "nominal", "sort": list(labels), "title": None,
-                "axis": {"labelAngle": -35, "labelLimit": 110}, "scale": {"paddingInner": 0.25},
-            },
-            "xOffset": {"field": "file", "sort": files},
-            "y": {"field": "value", "type": "quantitative", "title": axis},
-            "color": {
-                "field": "file", "type": "nominal", "title": None,
-                "scale": {"domain": files, "range": COLOURS[: len(files)]},
-            },
-        },
-    }  # fmt: skip
-
-
-def heat_map(names: Sequence[str], cells: Sequence[tuple[str, str, float]]) -> Spec:
-    """How far the association of each pair of columns changed, 0 to 1.
-
-    cells  two columns and their change
-    """
-    place = {
-        "x": {"field": "a", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelAngle": -35}},
-        "y": {"field": "b", "type": "nominal", "sort": list(names), "title": None},
-    }
-    return {
-        "width": "container",
-        "height": 26 * len(names) + 20,
-        "data": {"values": [{"a": a, "b": b, "moved": value} for a, b, value in cells]},
-        "layer": [
-            {
-                "mark": {"type": "rect"},
-                "encoding": {
-                    **place,
-                    "color": {
-                        "field": "moved", "type": "quantitative", "title": "moved",
-                        "scale": {"domain": [0, 0.5], "clamp": True, "scheme": "oranges"},
-                    },
-                },
-            },
-            {
-                "mark": {"type": "text", "fontSize": 11},
-                "encoding": {
-                    **place,
-                    "text": {"field": "moved", "type": "quantitative", "format": ".2f"},
-                    "color": {"condition": {"test": "datum.moved > 0.3", "value": "#fff"}, "value": "#1c2126"},
-                },
-            },
-        ],
-    }  # fmt: skip

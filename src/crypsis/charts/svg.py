@@ -25,23 +25,7 @@ LONGEST = 18
 
 
 def bars_svg(title: str, labels: Sequence[str], before: Sequence[float], after: Sequence[float], axis: str) -> str:
-    """Two bars per label: original and released.
-
-    Parameters
-    ----------
-    title : str
-        Title of the picture.
-    labels : sequence of str
-        Labels of the bars.
-    before, after : sequence of float
-        Heights.
-    axis : str
-        Title of the axis.
-
-    Returns
-    -------
-    str
-    """
+    """An SVG picture of the reports with two bars per label: original and released."""
     left, top, wide, high = 58.0, 46.0, 380.0, 170.0
     ticks = nice_ticks(max([*before, *after, 0.0]))
     step, most = wide / max(len(labels), 1), ticks[-1]
@@ -61,20 +45,8 @@ def bars_svg(title: str, labels: Sequence[str], before: Sequence[float], after: 
     return _picture(left + wide + 12, top + high + 78, drawn)
 
 
-def front_svg(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> str:
-    """Loss against risk, one mark per solution.
-
-    Parameters
-    ----------
-    points : sequence of mapping
-        With name, family, kind ("solution", "baseline" or "chosen"), loss and risk.
-    loss, risk : str
-        Titles of the axes.
-
-    Returns
-    -------
-    str
-    """
+def draw_front_svg(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> str:
+    """Draw the front as an SVG picture: loss against risk, one mark per solution."""
     left, top, wide, high = 58.0, 46.0, 560.0, 320.0
     across = nice_ticks(max([float(point["loss"]) for point in points], default=1.0))
     up = nice_ticks(max([float(point["risk"]) for point in points], default=1.0))
@@ -111,17 +83,7 @@ def front_svg(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> str:
 
 
 def heat_map_svg(pairs: Sequence[Mapping[str, Any]]) -> str:
-    """Columns against columns; the darker a cell, the more the tie of the two moved.
-
-    Parameters
-    ----------
-    pairs : sequence of mapping
-        With first, second, before and after.
-
-    Returns
-    -------
-    str
-    """
+    """An SVG picture of the ties between columns in the reports: the darker a cell, the more the tie moved."""
     names = list(dict.fromkeys(name for pair in pairs for name in (pair["first"], pair["second"])))
     place = {name: at for at, name in enumerate(names)}
     moved = [min(abs(pair["after"] - pair["before"]), 1.0) for pair in pairs]
@@ -146,8 +108,6 @@ def heat_map_svg(pairs: Sequence[Mapping[str, Any]]) -> str:
 def nice_ticks(most: float, count: int = 5) -> list[float]:
     """Round numbers from 0 to at least the largest, about so many.
 
-    Examples
-    --------
     >>> nice_ticks(43.0)
     [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
     """

@@ -8,27 +8,25 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import re
 import sys
 import traceback
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from crypsis.cli import (
     assess,
     attack,
     audit,
     check,
-    compare,
-    data,
     demo,
-    diff_release,
     doctor,
-    experiment,
     front,
     generalise,
     init,
@@ -36,11 +34,8 @@ from crypsis.cli import (
     mask,
     profile,
     release,
-    report,
     rulebooks,
     run,
-    schema,
-    sensitivity,
     show,
     studio,
     verify,
@@ -50,7 +45,7 @@ from crypsis.cli.run import OWN_PROCESS
 from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
 
 if TYPE_CHECKING:
-    from crypsis.registry import Registry
+    from crypsis.registry import Registry, Settings
 
 
 def list_registry(title: str, package: str, registry: str) -> type[TyperCommand]:
@@ -65,12 +60,56 @@ def list_registry(title: str, package: str, registry: str) -> type[TyperCommand]
     return Listing
 
 
+def write_searches(formatter: Any, *, one_line: bool) -> None:
+    """Write what each registered search looks for, and its paper; they are imported when the help is asked for."""
+    known: Registry[Any] = import_module("crypsis.searches").searches
+    width = formatter.width - max(map(len, known)) - 4 if one_line else 10_000
+    title = "Searches of a plan (more: crypsis run --help)" if one_line else "Searches of a plan"
+    with formatter.section(title):
+        formatter.write_dl([(name, describe_search(known[name], width)) for name in known])
+
+
+def describe_search(cls: type[Settings], width: int) -> str:
+    """What a search looks for and its paper; only the paper and the question where that has to fit into a line."""
+    said = f"{cls.in_brief()}. [{cls.paper()}]"
+    if len(said) <= width:
+        return said
+    question = cls.in_brief().partition("?")[0]
+    return shorten(f"{cite(cls.paper())}: {question[:1].lower()}{question[1:]}", width, placeholder=" …")
+
+
+def cite(paper: str) -> str:
+    """A paper as a text cites it: "Dewri et al. (2009)"; "own" where a search is our own."""
+    names, year = re.match(r"([^(;:]*)(\(\d{4}\))?", paper).groups("")  # type: ignore[union-attr]
+    first, *others = re.split(r", | and ", names.strip())
+    if first == "own" or not year:
+        return first
+    return f"{names.strip() if len(others) < 2 else f'{first} et al.'} {year}"
+
+
+class SearchListing(TyperCommand):
+    """A command whose help ends with the searches."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the searches, in full."""
+        write_searches(formatter, one_line=False)
+
+
+class SearchListingGroup(TyperGroup):
+    """The commands; their help ends with the searches, each in one line."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the searches, in one line each."""
+        write_searches(formatter, one_line=True)
+
+
 # -- The commands, and where an error becomes a sentence and an exit code.
 #
 # 0 done or passed · 1 a check failed · 2 bad usage or input · 3 stopped, can be resumed · 70 an internal error
 
 app = typer.Typer(
     name="crypsis",
+    cls=SearchListingGroup,
     help="Anonymise microdata by evolutionary search: protect, measure, release a file that proves its guarantees.",
     no_args_is_help=True,
     add_completion=False,
@@ -83,12 +122,10 @@ COMMANDS = (
     profile.profile,
     init.init,
     check.check,
-    schema.schema,
     run.run,
     run.resume,
     front.front,
     show.show,
-    compare.compare,
     mask.mask,
     generalise.generalise,
     assess.assess,
@@ -96,17 +133,14 @@ COMMANDS = (
     audit.audit,
     release.release,
     verify.verify,
-    report.report,
-    diff_release.diff_release,
     rulebooks.rulebooks,
     studio.studio,
-    experiment.experiment,
-    sensitivity.sensitivity,
     doctor.doctor,
 )
 """The commands in the order of the help page, each named after its function."""
 
-LISTINGS = {
+LISTINGS: dict[Any, type[TyperCommand]] = {
+    run.run: SearchListing,
     mask.mask: list_registry("Methods", "crypsis.masking", "methods"),
     assess.assess: list_registry("Measures", "crypsis.measures", "measures"),
 }
@@ -115,7 +149,6 @@ LISTINGS = {
 for command in COMMANDS:
     app.command(cls=LISTINGS.get(command))(flatten_groups(command))
 app.add_typer(keys.keys, name="keys")
-app.add_typer(data.data, name="data")
 
 
 def _version(wanted: bool) -> None:
@@ -135,14 +168,14 @@ def options(
     """Options before the command."""
 
 
-def main() -> None:
-    """Run the command line; every expected problem ends in one sentence on stderr."""
+def main(commands: typer.Typer = app) -> None:
+    """Run a command line, this one unless another is given; expected problems end in one sentence on stderr."""
     try:
         OWN_PROCESS.set(True)
         for library in ("OPENBLAS", "MKL"):  # matrices are small: threads of theirs wait for each other, and for ours
             os.environ.setdefault(f"{library}_NUM_THREADS", "1")
         gc.set_threshold(50_000, 20, 20)  # imports make many objects and no garbage: a tenth of their time
-        app()
+        commands()
     except ReleaseRefused as refusal:
         _fail(str(refusal), 1)
     except (EngineLost, Interrupted) as lost:
@@ -156,9 +189,7 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        _fail(
-            f"{where}{(error.strerror or str(error)).lower()}; make package or check the permissions, then try again", 2
-        )
+        _fail(f"{where}{(error.strerror or str(error)).lower()}; make room or check the permissions, then try again", 2)
     except Exception as fault:  # the last line of a traceback may hold a value of the data
         if os.environ.get("CRYPSIS_TRACE"):
             raise

@@ -10,7 +10,7 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.options import Roles
-from crypsis.cli.output import figure, say, say_json, table, warn, working
+from crypsis.cli.output import figure, say, say_json, show_spinner, table, warn
 from crypsis.errors import TableError
 
 if TYPE_CHECKING:
@@ -36,10 +36,11 @@ def assess(
     privacy model fails.
     """
     from crypsis.measures import assess as assess_tables
-    from crypsis.measures.assess import NOT_IN_PLACE, in_place
-    from crypsis.privacy.anonymity import smallest_class
+    from crypsis.measures.assess import NOT_IN_PLACE, assessed_rows_correspond
+    from crypsis.privacy.anonymity import smallest_anonymity_class
     from crypsis.table.aligning import read_aligned
-    from crypsis.text import over_all_text
+    from crypsis.table.equivalence_classes import count_class_readings
+    from crypsis.text import over_all_text, readings_text
 
     document = options.read_plan(columns.plan)
     before = columns.read(original)
@@ -47,10 +48,10 @@ def assess(
         before = _suggest_roles(before)
     after = read_aligned(before, masked)
     demands = options.requirements(require, document)
-    with working(f"measuring {len(before)} records"):
-        corresponding = in_place(before, after)
+    with show_spinner(f"measuring {len(before)} records"):
+        corresponding = assessed_rows_correspond(before, after)
         assessment = assess_tables(before, after, family=family, corresponding=corresponding)
-        verdicts, smallest = _judge(demands, after, before if corresponding else None), smallest_class(after)
+        verdicts, smallest = _judge(demands, after, before if corresponding else None), smallest_anonymity_class(after)
     if json:
         say_json(
             {
@@ -76,6 +77,9 @@ def assess(
     for verdict in verdicts:
         say(f"{verdict.model}: {'holds' if verdict.holds else 'FAILS'} — {_format_attained(verdict)}")
     say(over_all_text(smallest, family))
+    readings = count_class_readings(after, before.quasi_identifiers, before if corresponding else None)
+    if readings:
+        say(f"note: {readings_text(readings)}")
     for warning in [f"{r.measure}: {r.warning}" for r in assessment.readings if r.warning]:
         say(f"note: {warning}")
     if definitions:
@@ -103,7 +107,7 @@ def _suggest_roles(table: Table) -> Table:
 def _judge(demands: list[PrivacyModel], table: Table, original: Table | None) -> list[Verdict]:
     """The verdicts; true values are known where the rows correspond."""
     if original is not None:
-        demands = [demand.knowing(original) for demand in demands]
+        demands = [demand.bind_original(original) for demand in demands]
     for demand in demands:
         obstacle = demand.obstacle(table)
         if obstacle:

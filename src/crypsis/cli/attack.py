@@ -11,7 +11,7 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.options import AttackFiles, IntruderOptions, Roles
-from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.cli.output import figure, say, say_json, show_spinner, table
 from crypsis.errors import PlanError, TableError, listing, suggestion
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def attack(
             f"{listing(known)}"
         )
     other = _read_published(files.second, people)[0] if files.second else None
-    with working(f"attacking {release}"):
+    with show_spinner(f"attacking {release}"):
         found = try_attacks(
             published, people, control=outsiders, second=other, intruder=intruder, rows_correspond=together
         )
@@ -87,13 +87,13 @@ def _intruder(kind: Any, settings: dict[str, Any]) -> Any:
 
 def _read_published(path: Path, people: Table) -> tuple[Table, bool]:
     """A release, or a file, in the original's terms; and whether it says itself that its rows kept their order."""
-    from crypsis.release.evidence import public_of
+    from crypsis.release.evidence import public_part_as_evidence
     from crypsis.release.published import read_published
     from crypsis.table.aligning import in_terms_of
     from crypsis.table.files import read_table
 
     if path.is_dir():
-        public = public_of(path)
+        public = public_part_as_evidence(path)
         try:
             schema, manifest = (
                 documents.loads((public / name).read_text(encoding="utf-8"))

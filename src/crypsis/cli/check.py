@@ -1,4 +1,4 @@
-"""`crypsis check`: every problem of a plan at once, before it runs."""
+"""`crypsis check`: every problem of a plan at once, before it runs, or the JSON Schema of a plan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crypsis.cli import options, rulebooks
-from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.cli.output import figure, say, say_json, show_spinner, table
+from crypsis.errors import PlanError
 
 if TYPE_CHECKING:
     from crypsis.plan.checking import Check, Estimate
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
 
 
 def check(
-    plan: options.PlanToRead,
+    plan: Annotated[Path | None, typer.Argument(help="the plan.toml", show_default=False)] = None,
     estimate: Annotated[bool, typer.Option(help="say how large the searches are")] = True,
     rulebook: options.RulebookName = None,
     waive: options.Waive = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="print the JSON Schema of a plan, for editors; needs no plan")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Report every problem of a plan before it runs.
@@ -30,9 +34,17 @@ def check(
 
     With a rulebook, also reports every rule that the plan breaks; exit 1 if one is broken and not waived.
     """
-    from crypsis.plan.checking import check as check_plan
+    from crypsis.plan.checking import check_before_run as check_plan
+    from crypsis.plan.document import schema as plan_schema
 
-    with working(f"checking {plan}"):
+    if schema:
+        say_json(plan_schema())
+        return
+    if plan is None:
+        raise PlanError(
+            "no plan is given; write crypsis check plan.toml, or crypsis check --schema for its JSON Schema"
+        )
+    with show_spinner(f"checking {plan}"):
         found = check_plan(plan, estimate=estimate)
         rules = _rules(plan, rulebook, waive) if found.sound else []
     if json:

@@ -9,7 +9,7 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.front import show_front
-from crypsis.cli.output import Watch, figure, say, working
+from crypsis.cli.output import Watch, figure, say, show_spinner
 from crypsis.cli.run import free
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def demo(
     from crypsis.table.example import INVENTED, example
     from crypsis.table.files import read_table, write_table
     from crypsis.table.profile import profile
-    from crypsis.text import unknown_text
+    from crypsis.text import unknown_to_attackers_text
 
     compile_ahead(walk=False)
     folder = free(folder)
@@ -56,7 +56,7 @@ def demo(
     say(f"2. A plan, every line explained: {plan}")
     say()
     with engine("threads") as place:
-        with working("reading the table, measuring the baselines"):
+        with show_spinner("reading the table, measuring the baselines"):
             run = Run.start(Plan.read(plan), folder / "run", place, home=folder, text=text, budget=f"{seconds}s")
         Watch().follow(run.proceed(), quiet=False)
     front = run.front
@@ -65,7 +65,7 @@ def demo(
     say()
     show_front(front, front.outline(SHOWN))
     say()
-    with working("writing the chosen solution, reading it back, judging it again"):
+    with show_spinner("writing the chosen solution, reading it back, judging it again"):
         # Invented people need no ledger: whoever goes on with their file releases it for the first time.
         chosen = run.release(folder=release, title="Example release", preview=True)
         checked = verify(release)
@@ -75,10 +75,11 @@ def demo(
     say(f"   Released, and verified from the written files: {verdict.model} {figure(verdict.attained)} ({k} required)")
     say(f"   over {', '.join(verdict.columns)}.")
     say(f"   {checked.singled_out}")
-    say(f"   {unknown_text(checked.assumed)}")
+    say(f"   {unknown_to_attackers_text(checked.assumed)}")
     say(f"   data to publish   {release / 'public' / 'data.csv'}")
     say(f"   report to sign    {release / 'internal' / 'report.html'}")
     say(f"   report to publish {release / 'public' / 'report.html'}")
+    say(f"   what labels mean  {release / 'public' / 'codebook.html'}")
     say()
     say(f"Look closer: crypsis show {folder / 'run'}, or crypsis studio {folder / 'run'}")
     say("Now your own file: crypsis profile FILE, crypsis init FILE, crypsis run plan.toml")

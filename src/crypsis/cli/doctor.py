@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from crypsis.cli import options
-from crypsis.cli.output import say, say_json, table, working
+from crypsis.cli.output import say, say_json, show_spinner, table
 
 NEEDED = (
     "numpy",
@@ -49,7 +49,7 @@ def doctor(
     checks += [("compiled kernels", *_kernels()), ("kernel cache", *_cache()), ("temporary folder", *_temporary())]
     checks.append(("cores", True, str(os.cpu_count())))
     if compile:
-        with working("compiling the kernels of the usual searches"):
+        with show_spinner("compiling the kernels of the usual searches"):
             checks.append(("compiled for", True, _warmed_up()))
     if json:
         say_json([{"check": name, "ok": ok, "found": found} for name, ok, found in checks])

@@ -42,7 +42,7 @@ def front(
     from crypsis.run import Run
 
     with Run.open(folder) as opened:
-        found = opened.weighed(_importances(importance)) if importance else opened.front
+        found = opened.reweigh(_importances(importance)) if importance else opened.front
     chosen = found.everything if everything else found.solutions
     if where:
         chosen = found.where(where, chosen)
@@ -158,25 +158,25 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
 
 def _show_closest(found: Front) -> None:
     """What comes closest to release, and what would have to be allowed for it."""
-    from crypsis.run.front import closest
-    from crypsis.text.reports import change_text
+    from crypsis.run.choosing import choose_closest_solution
+    from crypsis.text.reports import change_text_for_reports
 
-    nearest = closest(found.everything)
+    nearest = choose_closest_solution(found.everything)
     if nearest is not None:
         solution = nearest.solution
         say(f"closest: no. {solution.number} ({solution.title}): {'; '.join(solution.complaints)}")
-        say(f"it could be released with {' and '.join(map(change_text, nearest.changes))}")
+        say(f"it could be released with {' and '.join(map(change_text_for_reports, nearest.changes))}")
 
 
 def _show_offers(found: Front) -> None:
     """The offers, each in two sentences; a solution that is offered under several names once."""
-    from crypsis.run.choosing import by_solution
-    from crypsis.text.offers import offer_title
+    from crypsis.run.choosing import group_offers_for_choosing
+    from crypsis.text.reports import offer_title_for_reports
 
-    for offers in by_solution(found.offers):
+    for offers in group_offers_for_choosing(found.offers):
         default = ", the default" if offers[0] is found.offers[0] else ""
         number = offers[0].solution.number
-        say(f"{offer_title([o.name for o in offers])} (--pick {offers[0].name}{default}): no. {number}")
+        say(f"{offer_title_for_reports([o.name for o in offers])} (--pick {offers[0].name}{default}): no. {number}")
         say(f"  {found.why(offers[0])}")
 
 

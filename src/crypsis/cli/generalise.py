@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crypsis.cli import options
-from crypsis.cli.output import figure, say, say_json, say_released, table, warn, working
-from crypsis.errors import EngineError, PlanError, ReleaseRefused
+from crypsis.cli.output import figure, say, say_json, say_released, show_spinner, table
+from crypsis.errors import EngineError, PlanError, ReleaseRefused, listing
 
 if TYPE_CHECKING:
     import polars as pl
 
     from crypsis.plan import Plan
-    from crypsis.searches.lattices.evaluation import Node
+    from crypsis.searches.pbg_ea.evaluation import Node
     from crypsis.table.lazy import LazyTable
 
 SHOWN = 30
@@ -52,17 +51,17 @@ def generalise(
     """
     from crypsis.plan import Plan
     from crypsis.release.lazy_release import provable
-    from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
+    from crypsis.searches.pbg_ea.evaluation import evaluate_lattice, optimal_lattice_node
 
     document = Plan.read(plan)
     _refuse(document)
     k, l = provable(document.models())  # noqa: E741
-    with _connected(engine, scheduler):
-        with working(f"counting {plan.parent / document.data.source}"):
+    with _connect(engine, scheduler):
+        with show_spinner(f"counting {plan.parent / document.data.source}"):
             held = _count_table(document, plan.parent, engine, bool(l))
-        with working("evaluating every node"):
+        with show_spinner("evaluating every node"):
             nodes = evaluate_lattice(held.counts, document.suppression, value_spread=False)
-            best = optimum(held.counts, k, document.suppression, l=l or None)
+            best = optimal_lattice_node(held.counts, k, document.suppression, l=l or None)
         levels = _levels(level, best.levels, held)
         front = _front(nodes)
         content = {
@@ -87,7 +86,13 @@ def _refuse(document: Plan) -> None:
             "uses and limits are measured on records and not on counts; leave [[use]] and [[limit]] out for "
             "`crypsis generalise`, or use `crypsis run` where the table fits in memory"
         )
-    if document.data.encoding.lower().replace("-", "") != "utf8":
+    said = [name for name in document.data.reading() if name not in ("delimiter", "encoding", "missing")]
+    if said:
+        raise PlanError(
+            f"data.{said[0]}: a table that is counted is plain text or Parquet, so this cannot be obeyed; write it as "
+            f"Parquet and leave {listing(said)} out"
+        )
+    if (document.data.encoding or "utf8").lower().replace("-", "") != "utf8":
         raise PlanError(f"data.encoding: {document.data.encoding!r} cannot be counted; write the file in UTF-8")
 
 
@@ -110,9 +115,9 @@ def _count_table(document: Plan, home: Path, engine: str, diverse: bool) -> Lazy
         kinds={n: c.order or c.kind.value for n, c in document.columns.items() if c.order or c.kind},  # type: ignore[union-attr]
         hierarchies=document.hierarchies(home),
         delimiter=document.data.delimiter,
-        missing=document.data.missing,
+        missing=document.data.missing or ("",),
     )
-    return counted.decided({name: column.role.value for name, column in document.columns.items()})
+    return counted.decide_roles({name: column.role.value for name, column in document.columns.items()})
 
 
 def _confidential_column(document: Plan, confidential: list[str]) -> list[str]:
@@ -144,10 +149,10 @@ def _front(nodes: pl.DataFrame) -> pl.DataFrame:
     import numpy as np
     import polars as pl
 
-    from crypsis.searches.lattices.operators import minimal
+    from crypsis.searches.pbg_ea import minimal_node_scores
 
     aims = [nodes[name].to_numpy().astype(np.float64) for name in ("k", "l") if name in nodes.columns]
-    best = minimal(np.stack([*aims, -nodes["glm"].to_numpy()], axis=1))
+    best = minimal_node_scores(np.stack([*aims, -nodes["glm"].to_numpy()], axis=1))
     return nodes.filter(pl.Series(best) & (pl.col("k") > 0)).sort("glm")
 
 
@@ -172,17 +177,17 @@ def _release(
     from dataclasses import asdict
 
     from crypsis.release import ReleaseDescription, verify
-    from crypsis.release.lazy_release import lattice_of, publish_counted
+    from crypsis.release.lazy_release import lattice_of_lazy_release, publish_counted
     from crypsis.text import node_text
 
-    message = node_text(lattice_of(held), levels)
+    message = node_text(lattice_of_lazy_release(held), levels)
     description = ReleaseDescription(
         title, f"{message[:1].upper()}{message[1:]}.", "recoding", {"levels": list(levels)}
     )
-    with working("generalising, writing, counting again"):
+    with show_spinner("generalising, writing, counting again"):
         publish_counted(
             held, levels, out, models=document.models(), suppression=document.suppression, description=description,
-            order=document.release.order, waivers=document.waivers(), unstated=document.unstated(),
+            order=document.release.order, waivers=document.waivers(), unstated=document.list_unstated(),
             sign=sign,
         )  # fmt: skip
         found = verify(out)
@@ -195,7 +200,7 @@ def _release(
 
 
 @contextmanager
-def _connected(engine: str, scheduler: str) -> Iterator[None]:
+def _connect(engine: str, scheduler: str) -> Iterator[None]:
     """A Dask cluster as the current one, where an address is given."""
     if not scheduler:
         yield
@@ -210,16 +215,3 @@ def _connected(engine: str, scheduler: str) -> Iterator[None]:
         raise EngineError(f"no Dask scheduler answered at {scheduler!r} ({type(error).__name__}); start one") from None
     with client:
         yield
-
-
-def warn_if_large(path: Path) -> None:
-    """Warn before a file is read that may not fit in memory, and name the alternative."""
-    try:
-        size, memory = path.stat().st_size, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, AttributeError):  # Windows does not say so
-        return
-    if size > memory / 4:
-        warn(
-            f"{path.name} may not fit in memory; `crypsis generalise` protects a table of any size without reading it "
-            f"whole"
-        )

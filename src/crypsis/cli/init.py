@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,16 +12,27 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.options import Roles
-from crypsis.cli.output import say
+from crypsis.cli.output import say, warn
 from crypsis.errors import CrypsisError, PlanError, TableError, listing
 
 if TYPE_CHECKING:
     from crypsis.measures.estimate_use import EstimateUse
-    from crypsis.table.profile import ColumnProfile, Profile
+    from crypsis.table.attribute import Kind
+    from crypsis.table.profile import Profile
+    from crypsis.table.role_questions import RoleQuestion
     from crypsis.table.table import Table
 
-LATER = "later"
-"""Answer that leaves a column undecided."""
+LATER, EACH = "later", "each"
+"""Answers that leave columns undecided, and that ask about each column of a question by itself."""
+KEYS = {
+    "q": "quasi", "c": "confidential", "i": "identifier", "o": "other", "w": "weight", "h": "household",
+    "s": "stratum", "e": EACH, "?": LATER,
+}  # fmt: skip
+"""One key for every answer; the word is understood too."""
+NOBODY = "said when the plan was drafted: nobody outside knows it"
+"""Why nobody outside knows a column that the custodian answered to be confidential."""
+WIDE = 12
+"""Quasi-identifiers beyond which k over all of them costs much, so that scenarios are proposed."""
 
 
 def init(
@@ -32,6 +43,13 @@ def init(
     identifier: options.Identifier = None,
     confidential: options.Confidential = None,
     kind: options.Kinds = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--role", help="COLUMN=weight, household, stratum, other or any role; may be repeated", show_default=False
+        ),
+    ] = None,
+    form: options.FileForm = options.FileForm(),  # noqa: B008 - frozen
     cautious: Annotated[
         bool, typer.Option("--cautious", help="settle undecided columns by the safest reading and ask nothing")
     ] = False,
@@ -49,34 +67,48 @@ def init(
 
     The plan is drafted from the profile of the file; it can be checked and run as it is. Where neither name nor values
     show what a column is, it is undecided, and nothing is released before somebody decides. On a terminal you are
-    asked, the column that exposes most first; --cautious settles them all. A confidential column by which people would
-    be found needs a reason why nobody outside knows it; without one, --cautious masks it.
+    asked, what exposes most first, alike columns together; --cautious settles them all: it drops identifiers, keeps
+    confidential what is about health, money, opinions, crimes and results, and masks the rest. A confidential column by
+    which people would be found needs a reason why nobody outside knows it.
     """
-    from crypsis.audits.default_roles import cautious as settle
+    from crypsis.audits.default_roles import assign_default_roles as settle
     from crypsis.plan import draft, draft_uses
     from crypsis.table.attribute import Role
     from crypsis.table.files import write_atomically
+    from crypsis.table.profile import Clue
     from crypsis.table.profile import profile as profile_table
 
     if out.exists():
         raise TableError(f"{out}: already exists; choose another name with --out, or remove it first")
-    read = Roles(quasi, identifier, confidential, kind).read(file)
-    seen, because = profile_table(read), dict[str, str]()
+    given = Roles(**asdict(form), quasi=quasi, identifier=identifier, confidential=confidential, kind=kind)
+    read = _with_roles(given.read(file), role)
+    for note in read.notes:
+        warn(note)
+    seen, because = profile_table(read, _declared_kinds(kind, read)), dict[str, str]()
     uses = {text: _read_use(text, read) for text in use or ()}
     if cautious:
         seen = settle(seen, read)
     elif sys.stdin.isatty() and sys.stdout.isatty():
-        seen, because = _ask_roles(seen)
+        seen, because = _ask_roles(seen, read)
         seen = _asked_who_knows(seen, read, because)
         uses = uses or _asked_uses(read)
     _refuse_unpublished(uses, seen)
-    written = draft(file, out, read, seen, k, because) + (f"\n{draft_uses(uses)}" if uses else "")
+    written = draft(file, out, read, seen, k, because, diverse=cautious) + (f"\n{draft_uses(uses)}" if uses else "")
     write_atomically(out, written.encode())
     open_ = [column.name for column in seen.columns if column.role == Role.UNDECIDED]
     if open_ and any(column.role == Role.QUASI_IDENTIFIER for column in seen.columns):
         say(f"undecided: {listing(open_, most=40)}. Nothing is released before each has a role; see {out}")
-    for name, text in _find_exposing(seen, read, because).items():
+    assumed = [column.name for column in seen.columns if column.reasons[0].clue is Clue.OUTCOME_NAME]
+    if assumed:
+        say(f"assumed: nobody outside knows {listing(assumed, most=40)}. May somebody? Make it quasi in {out}")
+    for name, text in _find_exposing(seen, read, {**because, **dict.fromkeys(assumed, "")}).items():
         say(f'{text}. May somebody outside know {name}? Make it quasi. Otherwise say why not: because = "…"')
+    masked = sum(column.role == Role.QUASI_IDENTIFIER for column in seen.columns)
+    if masked > WIDE:
+        say(
+            f"{masked} quasi-identifiers are many: classes of {k} records equal in all of them lose much. Does no "
+            f"intruder know them all? {out} proposes scenarios that say who knows what; they count once you say why"
+        )
     say(f"{out} written. Read it, correct the roles, then: crypsis check {out}, and crypsis run {out}")
 
 
@@ -108,7 +140,7 @@ def _refuse_unpublished(uses: Mapping[str, EstimateUse], seen: Profile) -> None:
 def _asked_uses(table: Table) -> dict[str, EstimateUse]:
     """The analyses that matter to the custodian; none where nothing is answered."""
     say("Which analyses matter? E.g. wage ~ age + education, mean wage by sex, total wage, share sex + region.")
-    found = dict[str, EstimateUse]()
+    found: dict[str, EstimateUse] = {}
     while text := str(typer.prompt("  analysis (empty: no more)", default="", show_default=False)).strip():
         try:
             found[text] = _read_use(text, table)
@@ -122,52 +154,76 @@ def _find_exposing(seen: Profile, table: Table, because: Mapping[str, str]) -> d
     from crypsis.audits.preview import preview_findings
     from crypsis.table.attribute import Role
     from crypsis.table.profile import Clue
-    from crypsis.text import finding_text
+    from crypsis.text import attack_finding_text
 
     stated = {column.name for column in seen.columns if column.reasons[0].clue is Clue.DECLARED} | set(because)
     roled = table.with_roles({column.name: Role(column.role) for column in seen.columns})
-    return {each.columns[0]: finding_text(each) for each in preview_findings(roled, stated=stated)}
+    return {each.columns[0]: attack_finding_text(each) for each in preview_findings(roled, stated=stated)}
+
+
+def _with_roles(table: Table, given: list[str] | None) -> Table:
+    """The table with roles as --role says, refused where it has no such column or a role has another name."""
+    from crypsis.table.attribute import read_role
+
+    roles = options.pairs(given, "--role")
+    for name in roles:
+        table.attribute(name)
+    return table.with_roles({name: read_role(word, name) for name, word in roles.items()}) if roles else table
+
+
+def _declared_kinds(given: list[str] | None, table: Table) -> dict[str, Kind]:
+    """The kinds that --kind says; the reader refused those that the values cannot have."""
+    from crypsis.table.attribute import read_kind
+
+    return {name: read_kind(word, name) for name, word in options.pairs(given, "--kind").items() if name in table.names}
 
 
 def _asked_who_knows(seen: Profile, table: Table, because: dict[str, str]) -> Profile:
-    """Ask why nobody outside knows each confidential column by which people would be found; no reason: it is masked.
-
-    because  gets the reasons
-    """
+    """Ask why nobody outside knows the confidential columns by which people would be found; no reason: masked."""
     from crypsis.table.attribute import Role
 
-    while found := _find_exposing(seen, table, because):
-        name, text = next(iter(found.items()))
+    found = _find_exposing(seen, table, because)
+    if not found:
+        return seen
+    for text in found.values():
         say(f"  {text}, even where other columns are masked.")
-        reason = _why_unknown(name)
-        if reason:
-            because[name] = reason
-            continue
+    reason = _why_unknown(listing(found, most=10))
+    if reason:
+        because |= dict.fromkeys(found, reason)
+    while found := _find_exposing(seen, table, because):
+        name = next(iter(found))
         columns = (replace(c, role=Role.QUASI_IDENTIFIER.value) if c.name == name else c for c in seen.columns)
         seen = replace(seen, columns=tuple(columns))
     return seen
 
 
-def _ask_roles(seen: Profile) -> tuple[Profile, dict[str, str]]:
-    """What the custodian says about every undecided column, the most exposing first, and the reasons given."""
+def _ask_roles(seen: Profile, table: Table) -> tuple[Profile, dict[str, str]]:
+    """What the custodian says about every open column, the most exposing first, and the reasons given."""
     from crypsis.table.attribute import Role
     from crypsis.table.profile import Clue, Reason
+    from crypsis.table.role_questions import role_questions, separate
 
-    open_ = sorted((c for c in seen.columns if c.role == Role.UNDECIDED), key=lambda column: -column.unique)
+    open_ = role_questions(seen, table)
     answers, because = dict[str, str](), dict[str, str]()
     if open_:
-        say(f"{len(open_)} columns are undecided. quasi: somebody outside may know it. confidential: must not be")
-        say("learnt. identifier: leave it out. other: nobody could use it to find a person. later: decide in the plan.")
-    for column in open_:
-        answers[column.name] = _role_of(column)
-        if answers[column.name] == Role.OTHER:
-            because[column.name] = typer.prompt(f"  why may {column.name} be published as it is?")
-        if answers[column.name] == Role.CONFIDENTIAL:
-            reason = _why_unknown(column.name)
-            answers[column.name] = Role.CONFIDENTIAL if reason else Role.QUASI_IDENTIFIER
-            because |= {column.name: reason} if reason else {}
+        say(f"Neither name nor values show what {sum(len(each.names) for each in open_)} columns are. One key answers:")
+        say("  q quasi: somebody outside may know it      c confidential: nobody outside knows it, nor must learn it")
+        say("  i identifier: leave it out                 o other: nobody could use it to find a person")
+        say("  w weight   h household   s stratum         e ask about each   ? later, in the plan")
+    while open_:
+        question = open_.pop(0)
+        answer = _ask_role(question, len(table))
+        if answer == EACH:
+            open_ = [*separate(question, seen, table), *open_]
+            continue
+        if answer == Role.OTHER:
+            reason = typer.prompt(f"  why may {listing(question.names, most=10)} be published as it is?")
+            because |= dict.fromkeys(question.names, reason)
+        if answer == Role.CONFIDENTIAL:
+            because |= dict.fromkeys(question.names, NOBODY)
+        answers |= dict.fromkeys(question.names, answer)
     columns = tuple(
-        replace(column, role=answers[column.name], reasons=(Reason(Clue.DECLARED),))
+        replace(column, role=answers[column.name], reasons=(Reason(Clue.DECLARED), *column.reasons[1:]))
         if answers.get(column.name, LATER) != LATER
         else column
         for column in seen.columns
@@ -175,16 +231,38 @@ def _ask_roles(seen: Profile) -> tuple[Profile, dict[str, str]]:
     return replace(seen, columns=columns), because
 
 
+SHORTEST = 5
+"""Letters of a reason at least."""
+
+
 def _why_unknown(name: str) -> str:
-    question = f"  why does nobody outside know {name}? (empty: it is masked)"
-    return str(typer.prompt(question, default="", show_default=False)).strip()
-
-
-def _role_of(column: ColumnProfile) -> str:
-    roles = ["quasi", "confidential", "identifier", "weight", "household", "stratum", "other", LATER]
-    counts = f"{column.distinct} values, {column.unique} of them in one record only"
+    """The reason why nobody outside knows some columns; empty where they are to be masked."""
+    question = f"  why does nobody outside know {name}? (a reason; empty or q: masked as quasi)"
     while True:
-        answer = str(typer.prompt(f"  {column.name} ({counts})", default=LATER)).strip().lower()
-        if answer in roles:
+        reason = str(typer.prompt(question, default="", show_default=False)).strip()
+        if reason.lower() in ("", "q", "quasi"):
+            return ""
+        if len(reason) >= SHORTEST:
+            return reason
+        say(f"  {reason!r} is no reason: say in a few words why, for it stands in the plan and the report")
+
+
+def _ask_role(question: RoleQuestion, records: int) -> str:
+    """The answer to a question: a role, `later` or `each`."""
+    several = len(question.names) > 1
+    what = (
+        f"these {len(question.names)} {question.alike}" if several else question.alike.replace("columns", "column", 1)
+    )
+    say(f"  {listing(question.names, most=10)}: {what}")
+    if question.values:
+        say(f"    common values: {', '.join(question.values)}")
+    say(f"    known beside the other quasi-identifiers, {question.adds} more of {records} records are unique")
+    default, keys = question.suggested or LATER, {key: word for key, word in KEYS.items() if several or word != EACH}
+    while True:
+        asked = f"    may somebody outside know {'them' if several else 'it'}? [{''.join(keys)}]"
+        answer = str(typer.prompt(asked, default=default)).strip().lower()
+        if (answer := keys.get(answer, answer)) in keys.values():
             return answer
-        say(f"  {answer!r} is not one of {listing(roles, most=10)}")
+        say(
+            f"    {answer!r} is no answer; one of {listing((f'{key} ({word})' for key, word in keys.items()), most=10)}"
+        )

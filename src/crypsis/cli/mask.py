@@ -8,7 +8,7 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.options import BlockEngine, MaskedFile, Roles
-from crypsis.cli.output import figure, say, say_json, table, warn, working
+from crypsis.cli.output import figure, say, say_json, show_spinner, table, warn
 from crypsis.errors import PlanError, TableError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def mask(
     from crypsis.masking import methods
     from crypsis.measures import assess
     from crypsis.plan import Plan
-    from crypsis.release.published import flatten, row_order
+    from crypsis.release.published import flatten, order_published_rows
     from crypsis.table.attribute import UNPUBLISHED
     from crypsis.table.files import write_table
 
@@ -53,17 +53,17 @@ def mask(
             "(or --quasi '*'), or see what `crypsis profile` suggests"
         )
     rng = options.randomness(target.seed)
-    with working(f"masking {len(original)} records by {method}"):
+    with show_spinner(f"masking {len(original)} records by {method}"):
         apart = (
             original
             if columns.plan is None
             else Plan.read(columns.plan).masked_beforehand(original, int(rng.integers(2**62)))
         )
         masked = _mask(chosen, apart, rng, place)
-    with working("measuring loss and risk"):
+    with show_spinner("measuring loss and risk"):
         assessment = assess(original, masked, family=chosen.family)
-    order, left_out = "kept" if target.keep_order else "shuffled", original.named(*UNPUBLISHED)
-    written = flatten(masked, row_order(masked, order, rng))
+    order, left_out = "kept" if target.keep_order else "shuffled", original.names_by_role(*UNPUBLISHED)
+    written = flatten(masked, order_published_rows(masked, order, rng))
     write_table(written, out, spreadsheet_safe=target.spreadsheet_safe, private=True)
     if json:
         facts = {"out": str(out), "rows": len(written), "method": method, "order": order, "left_out": left_out}

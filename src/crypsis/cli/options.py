@@ -26,7 +26,9 @@ PICKS = 'a number, faithful, balanced, safest, knee, or "faithful where risk < 5
 
 # -- the data and the roles of its columns --
 
-File = Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file", show_default=False)]
+File = Annotated[
+    Path, typer.Argument(help="text, Parquet, Excel, SPSS, Stata, SAS or database file", show_default=False)
+]
 PlanFile = Annotated[
     Path | None, typer.Option("--plan", "-p", help="plan.toml with the roles of the columns", show_default=False)
 ]
@@ -142,8 +144,53 @@ def _parameters(group: type[Any]) -> Iterator[Parameter]:
 
 
 @dataclass(frozen=True)
-class Roles:
-    """What the command line says about the columns of a file."""
+class FileForm:
+    """How a file is written, where that is not to be found out from the file."""
+
+    missing: Annotated[
+        list[str] | None,
+        typer.Option("--missing", help="missing-value markers, comma-separated, e.g. NA,.", show_default=False),
+    ] = None
+    decimal: Annotated[str | None, typer.Option("--decimal", help="decimal mark: . or ,", show_default=False)] = None
+    thousands: Annotated[
+        str | None, typer.Option("--thousands", help="thousands mark: . , ' space or none", show_default=False)
+    ] = None
+    dates: Annotated[
+        list[str] | None,
+        typer.Option("--dates", help="forms of dates, e.g. dd.mm.yyyy or mm/dd/yyyy", show_default=False),
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", help="of a text file, e.g. cp1252", show_default=False)
+    ] = None
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="of a text file: , ; | or tab", show_default=False)
+    ] = None
+    sheet: Annotated[
+        str | None, typer.Option("--sheet", help="of a workbook, by name or number", show_default=False)
+    ] = None
+    query: Annotated[
+        str | None, typer.Option("--query", help="a select that a database answers", show_default=False)
+    ] = None
+
+    def given_form(self) -> dict[str, Any]:
+        """What is given, as `read_table` takes it."""
+        marks = {"space": " ", "none": "", "tab": "\t", "comma": ",", "semicolon": ";", "point": "."}
+        found = {
+            "missing": ("", *split(self.missing)) if self.missing else None,
+            "decimal": marks.get(self.decimal or "", self.decimal),
+            "thousands": marks.get(self.thousands or "", self.thousands),
+            "dates": tuple(split(self.dates)) if self.dates else None,
+            "encoding": self.encoding,
+            "delimiter": marks.get(self.delimiter or "", self.delimiter),
+            "sheet": self.sheet,
+            "query": self.query,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Roles(FileForm):
+    """What the command line says about a file and its columns."""
 
     quasi: Quasi = None
     identifier: Identifier = None
@@ -166,7 +213,7 @@ class PlanEngine:
     scheduler: Scheduler = None
 
     @contextmanager
-    def opened(self, document: Plan) -> Iterator[Any]:
+    def open_engine(self, document: Plan) -> Iterator[Any]:
         """The engine, closed at the end of the block."""
         from crypsis.engines import engine
 
@@ -273,40 +320,6 @@ class BundleOptions:
     sign: Sign = None
 
 
-@dataclass(frozen=True)
-class Factorial:
-    """The design of a study, and how its results are judged."""
-
-    vary: Annotated[
-        list[str],
-        typer.Option("--vary", "-v", help="SETTING=A,B,C or SETTING=FIRST:LAST:STEP; repeat", show_default=False),
-    ]
-    replicates: Annotated[int, typer.Option(help="runs of every combination", min=1)] = 10
-    seed: Annotated[int, typer.Option(help="first seed of the design; same seed, same trials")] = 0
-    alpha: Annotated[float, typer.Option(help="level of significance", min=1e-6, max=0.5)] = 0.05
-
-
-@dataclass(frozen=True)
-class Fixed:
-    """What does not vary in a study."""
-
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", "-s", help="NAME=VALUE setting that does not vary; may be repeated")
-    ] = None
-    k: Annotated[int, typer.Option(help="smallest group, for partitioners", min=1)] = 3
-    generations: Annotated[int, typer.Option(help="length of a search's runs; 0: its own", min=0)] = 0
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How much of a study is done now, and by whom."""
-
-    most: Annotated[
-        int | None, typer.Option(help="stop after so many new trials and say how long the rest takes", min=1)
-    ] = None
-    workers: Annotated[int, typer.Option(help="processes; 1 runs here, 0 means one per core", min=0)] = 1
-
-
 # -- From the texts of options to tables, settings, requirements and randomness.
 
 
@@ -317,7 +330,7 @@ def split(values: Iterable[str] | None) -> list[str]:
 
 EXAMPLES = {
     "--set": "k=5", "--limit": "record-linkage=5", "--level": "age=2", "--hierarchy": "age=intervals:5,10,20",
-    "--importance": "age=3", "--waive": "singling-out:income=known to nobody outside", "--vary": "k=3,5,10",
+    "--importance": "age=3", "--waive": "singling-out:income=known to nobody outside",
 }  # fmt: skip
 """What an option that takes NAME=VALUE may look like, where it is not the kind of a column."""
 
@@ -362,11 +375,13 @@ def load(file: Path, given: Roles, masked: bool = False) -> Table:
         roles |= {} if every and role is Role.QUASI_IDENTIFIER else dict.fromkeys(names, role.value)
     sorts, trees = pairs(given.kind, "--kind"), dict(pairs(given.hierarchy, "--hierarchy"))
     if given.plan is None:
-        table = read_table(file, roles, sorts, trees, masked=masked)
+        table = read_table(file, roles, sorts, trees, masked=masked, **given.given_form())
     else:
-        table = Plan.read(given.plan).table(given.plan.parent, file, roles, sorts, trees, masked=masked)
+        table = Plan.read(given.plan).table(
+            given.plan.parent, file, roles, sorts, trees, masked=masked, reading=given.given_form()
+        )
     if every:
-        table = table.with_roles(dict.fromkeys(table.named(Role.UNDECIDED), Role.QUASI_IDENTIFIER))
+        table = table.with_roles(dict.fromkeys(table.names_by_role(Role.UNDECIDED), Role.QUASI_IDENTIFIER))
     return table
 
 

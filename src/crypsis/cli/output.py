@@ -15,7 +15,7 @@ import typer
 if TYPE_CHECKING:
     from crypsis.release import Verification
     from crypsis.run import Progress
-    from crypsis.run.gain import Found
+    from crypsis.run.search_state import Found
 
 
 def say(text: str = "") -> None:
@@ -65,7 +65,7 @@ def figure(value: float | None) -> str:
 
 def say_released(folder: Path, found: Verification) -> None:
     """Print where a release is, what each requirement attained over which columns, and k over all of them."""
-    from crypsis.text import over_all_text, unknown_text
+    from crypsis.text import over_all_text, unknown_to_attackers_text
 
     say(f"released: {folder / 'public'} (may be published)")
     say(f"report to sign: {folder / 'internal' / 'report.html'} (internal; never publish it)")
@@ -79,14 +79,14 @@ def say_released(folder: Path, found: Verification) -> None:
     if found.singled_out:
         say(found.singled_out)
     if found.assumed:
-        say(unknown_text(found.assumed))
+        say(unknown_to_attackers_text(found.assumed))
     for sentence in found.statements:
         say(sentence)
     say(f"signed with the key {found.signed_by}" if found.signed_by else "unsigned: sign it with --sign KEY")
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
+def show_spinner(what: str) -> Iterator[None]:
     """A spinner on a terminal, a plain line elsewhere; always on stderr."""
     if sys.stderr.isatty():
         from rich.console import Console
@@ -154,7 +154,7 @@ class Watch:
 
 
 def progress_text(step: Progress, rate: float) -> str:
-    """'partition: generation 12, 1480 evaluations (310/s); 24 points, loss from 8.2 %, risk from 0.4 %'."""
+    """'memetic: generation 12, 1480 evaluations (310/s); 24 points, loss from 8.2 %, risk from 0.4 %'."""
     if step.what in BASELINES:
         doing = f"baseline {step.title}"
     else:
@@ -184,7 +184,7 @@ class _Rate:
     def __init__(self) -> None:
         self._started, self._first, self._last = time.monotonic(), dict[str, int](), dict[str, int]()
 
-    def seen(self, step: Progress) -> float:
+    def update(self, step: Progress) -> float:
         if step.evaluations:
             self._first.setdefault(step.title, step.evaluations if step.generation else 0)
             self._last[step.title] = step.evaluations
@@ -195,7 +195,7 @@ class _Rate:
 def _print_lines(steps: Iterable[Progress]) -> None:
     last, rate = -EVERY, _Rate()
     for step in steps:
-        speed = rate.seen(step)
+        speed = rate.update(step)
         if step.what == "baseline" or time.monotonic() - last >= EVERY:
             last = time.monotonic()
             typer.echo(f"[{step.seconds:6.1f} s, {100 * step.used:3.0f} %] {progress_text(step, speed)}", err=True)
@@ -211,4 +211,15 @@ def _live(steps: Iterable[Progress]) -> None:
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("starting", total=1.0)
         for step in steps:
-            bars.update(task, completed=step.used, description=progress_text(step, rate.seen(step)))
+            bars.update(task, completed=step.used, description=progress_text(step, rate.update(step)))
+
+
+def say_answers(out: Path) -> None:
+    """Print what an analyst keeps, as the internal report of a release states it."""
+    from json import loads
+
+    card = loads((out / "internal" / "report.json").read_text(encoding="utf-8"))["card"] or {}
+    if card.get("analyses"):
+        say(card["analyses"]["text"])
+        for row in card["analyses"]["worst"]:
+            say(f"  {row['text']}")

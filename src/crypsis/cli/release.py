@@ -10,7 +10,7 @@ import typer
 
 from crypsis.cli import options, rulebooks
 from crypsis.cli.options import BundleOptions, Demands, Roles
-from crypsis.cli.output import say, say_json, say_released, working
+from crypsis.cli.output import say, say_answers, say_json, say_released, show_spinner
 from crypsis.errors import PlanError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def release(
         raise PlanError(f"--format {bundle.format!r}: choose csv or parquet")
     before = columns.read(original) if original else None
     masked = read_aligned(before, file) if before is not None else columns.read(file, masked=True)
-    with working("judging, writing, reading back, judging again"):
+    with show_spinner("judging, writing, reading back, judging again"):
         publish(
             masked,
             bundle.out,
@@ -56,7 +56,7 @@ def release(
             limits=_limits(demands.limit),
             rulebook=rulebooks.book_of(demands.rulebook),
             waivers={**(document.waivers() if document else {}), **rulebooks.waivers_of(demands.waive)},
-            unstated=document.unstated() if document else (),
+            unstated=document.list_unstated() if document else (),
             sign=bundle.sign,
             ledger=ReleaseLedger.usual(original or "", document.release.ledger if document else ""),
         )
@@ -84,7 +84,7 @@ def _release_from_run(folder: Path, pick: str, bundle: BundleOptions, demands: D
     from crypsis.run import Run
     from crypsis.text import ruin_text
 
-    with working("decoding, judging, writing, reading back, judging again"):
+    with show_spinner("decoding, judging, writing, reading back, judging again"):
         with Run.open(folder) as opened:
             book = rulebooks.book_of(demands.rulebook)
             picked = opened.choose(pick)
@@ -109,14 +109,3 @@ def _report_released(out: Path, checked: Verification, json: bool) -> None:
         return
     say_released(out, checked)
     say_answers(out)
-
-
-def say_answers(out: Path) -> None:
-    """Print what an analyst keeps, as the internal report of a release states it."""
-    from json import loads
-
-    card = loads((out / "internal" / "report.json").read_text(encoding="utf-8"))["card"] or {}
-    if card.get("analyses"):
-        say(card["analyses"]["text"])
-        for row in card["analyses"]["worst"]:
-            say(f"  {row['text']}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from contextlib import nullcontext
 from contextvars import ContextVar
@@ -12,9 +13,8 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.front import OUTLINE, front_content, show_front
-from crypsis.cli.generalise import warn_if_large
 from crypsis.cli.options import PlanEngine
-from crypsis.cli.output import Watch, say, say_json, warn, working
+from crypsis.cli.output import Watch, say, say_json, show_spinner, warn
 from crypsis.errors import EngineLost, PlanError
 
 if TYPE_CHECKING:
@@ -65,15 +65,6 @@ def _as_interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def free(folder: Path) -> Path:
-    """The folder, or the first free name beside it."""
-    candidate, number = folder, 2
-    while candidate.exists():
-        candidate = folder.with_name(f"{folder.name}-{number}")
-        number += 1
-    return candidate
-
-
 # -- When a command began: with its process, or now where it is called within another program.
 
 OWN_PROCESS: ContextVar[bool] = ContextVar("OWN_PROCESS", default=False)
@@ -107,7 +98,7 @@ def run(
     Ctrl-C stops the run and keeps its front (exit 3); `crypsis resume` continues it.
     """
     began = command_began()
-    from crypsis.plan import Plan, read_budget
+    from crypsis.plan import Plan, read_plan_budget
     from crypsis.run import Run
     from crypsis.run.warm_up import compile_ahead
 
@@ -115,13 +106,13 @@ def run(
     compile_ahead()
     if budget is not None:
         try:
-            read_budget(budget)
+            read_plan_budget(budget)
         except ValueError as error:
             raise PlanError(f"--budget: {error}") from None
     folder = out or free(plan.with_name(f"{plan.stem}-run"))
     warn_if_large(plan.parent / document.data.source)
-    with place.opened(document) as engine:
-        with nullcontext() if quiet else working(f"reading {plan.parent / document.data.source}"):
+    with place.open_engine(document) as engine:
+        with nullcontext() if quiet else show_spinner(f"reading {plan.parent / document.data.source}"):
             text = plan.read_text(encoding="utf-8")
             started = Run.start(document, folder, engine, home=plan.parent, text=text, seed=seed, budget=budget)
         started.began = began
@@ -147,7 +138,29 @@ def resume(
 
     with Run.open(folder) as opened:
         document = opened.plan
-    with place.opened(document) as engine:
+    with place.open_engine(document) as engine:
         continued = Run.resume(folder, engine, budget=budget)
         continued.began = began
         carry_out(continued, quiet, json)
+
+
+def warn_if_large(path: Path) -> None:
+    """Warn before a file is read that may not fit in memory, and name the alternative."""
+    try:
+        size, memory = path.stat().st_size, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):  # Windows does not say so
+        return
+    if size > memory / 4:
+        warn(
+            f"{path.name} may not fit in memory; `crypsis generalise` protects a table of any size without reading it "
+            f"whole"
+        )
+
+
+def free(folder: Path) -> Path:
+    """The folder, or the first free name beside it."""
+    candidate, number = folder, 2
+    while candidate.exists():
+        candidate = folder.with_name(f"{folder.name}-{number}")
+        number += 1
+    return candidate

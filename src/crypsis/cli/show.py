@@ -1,14 +1,16 @@
-"""`crypsis show`: one solution of a run in words."""
+"""`crypsis show`: one solution of a run in words, or two side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from crypsis.cli import options
-from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.cli.output import figure, say, say_json, show_spinner, table
 
 if TYPE_CHECKING:
     from crypsis.measures.utility import UtilityCard
@@ -23,26 +25,42 @@ PAIR_SHOWN = 0.02
 def show(
     folder: options.RunFolder,
     pick: Annotated[str, typer.Argument(help=options.PICKS)] = options.DEFAULT_PICK,
+    other: Annotated[str | None, typer.Argument(help="another solution, to compare both", show_default=False)] = None,
     json: options.Json = False,
 ) -> None:
-    """Describe one solution in words.
+    """Describe one solution in words, or compare two.
 
-    What happens to each column, its figures, class sizes, and which records bear the loss.
+    One: what happens to each column, its figures, class sizes, and which records bear the loss. Two: their figures,
+    and what each does to every column.
     """
-    from dataclasses import asdict
+    if other is None:
+        _describe(folder, pick, json)
+    else:
+        _compare(folder, (pick, other), json)
 
+
+def _describe(folder: Path, pick: str, json: bool) -> None:
+    """Print one solution."""
     from crypsis.run import Run
-    from crypsis.text import burden_text, card_facts, class_size_text, column_text, ruin_text, rule_text, uncovered_text
+    from crypsis.text import (
+        burden_text_of_card,
+        card_rule_text,
+        class_size_text,
+        column_text,
+        ruin_text,
+        uncovered_attackers_text,
+        utility_card_facts,
+    )
 
     with Run.open(folder) as opened:
         solution = opened.choose(pick)
-        with working(f"decoding solution {solution.number}"):
+        with show_spinner(f"decoding solution {solution.number}"):
             description, rules = opened.describe(solution), opened.rules(solution)
             card = opened.card(solution)
         ruins = opened.front.ruins(solution)
     if json:
         more = {
-            "card": card_facts(card),
+            "card": utility_card_facts(card),
             "ruins": [asdict(ruin) for ruin in ruins],
             "rules": {title: asdict(counts) for title, counts in rules.items()},
         }
@@ -55,14 +73,14 @@ def show(
     say(table(("column", "loss, %", "what happened"), columns, right=[1]))
     say()
     _show_figures(solution, without=rules)
-    if uncovered := uncovered_text(solution.evaluation.figures):
+    if uncovered := uncovered_attackers_text(solution.evaluation.figures):
         say(uncovered)
     if description.classes:
         sizes = ", ".join(f"{class_size_text(count)}: {count.classes}" for count in description.classes)
         say(f"equivalence classes by size (records in a class: how many classes): {sizes}")
     if description.suppressed:
         say(f"{description.suppressed} records are suppressed")
-    for sentence in (*(rule_text(*each) for each in rules.items()), *burden_text(description)):
+    for sentence in (*(card_rule_text(*each) for each in rules.items()), *burden_text_of_card(description)):
         say(sentence)
     say()
     _show_card(card)
@@ -72,6 +90,39 @@ def show(
         say(f"may not be released: {complaint}")
     if solution.feasible:
         say(f"may be released: crypsis release {folder} --pick {solution.number} -o release")
+
+
+def _compare(folder: Path, picks: Sequence[str], json: bool) -> None:
+    """Print two solutions side by side."""
+    from crypsis.run import Run
+    from crypsis.text import column_text
+
+    with Run.open(folder) as opened:
+        pair = [opened.choose(pick) for pick in picks]
+        with show_spinner("decoding both"):
+            described = [opened.describe(solution) for solution in pair]
+    if json:
+        both = [{**s.to_dict(), "description": asdict(d)} for s, d in zip(pair, described, strict=True)]
+        say_json({"solutions": both})
+        return
+    head = ("", *(f"{s.number} ({s.title})" for s in pair), "better")
+    names = list(dict.fromkeys(name for s in pair for name in s.evaluation.figures))
+    rows = [(name, *(figure(s.figure(name)) for s in pair), _better(name, pair)) for name in names]
+    rows.append(("may be released", *("yes" if s.feasible else "no" for s in pair), ""))
+    say(table(head, rows, right=[1, 2]))
+    say()
+    both_columns = zip(described[0].columns, described[1].columns, strict=True)
+    columns = [(a.name, column_text(a), column_text(b)) for a, b in both_columns]
+    say(table(("column", str(pair[0].number), str(pair[1].number)), columns))
+
+
+def _better(name: str, pair: Sequence[Solution]) -> str:
+    """The number of the solution with the better figure; empty where neither is better."""
+    a, b = (solution.figure(name) for solution in pair)
+    if a is None or b is None or a == b:
+        return ""
+    lower = a < b
+    return str(pair[0 if lower != (name == "k") else 1].number)
 
 
 def _show_card(card: UtilityCard) -> None:
@@ -137,14 +188,14 @@ def _found_by(name: str, figures: Mapping[str, float | None]) -> str:
 
 
 def _show_figures(solution: Solution, without: Container[str]) -> None:
-    from crypsis.text import omission_text
+    from crypsis.text import omission_text_on_card
 
     evaluation = solution.evaluation
     for name, value in evaluation.figures.items():
         if name in without:
             continue
         if value is None:
-            say(f"{name}: not given ({omission_text(evaluation.omissions.get(name))})")
+            say(f"{name}: not given ({omission_text_on_card(evaluation.omissions.get(name))})")
             continue
         span = evaluation.intervals.get(name)
         interval = f", 95 % interval {figure(span[0])} to {figure(span[1])}" if span else ""

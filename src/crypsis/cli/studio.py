@@ -29,6 +29,6 @@ def studio(
 
     Data, goal, front, comparison and release on local pages; Ctrl-C ends it.
     """
-    from crypsis.studio import serve
+    from crypsis.studio import serve_studio
 
-    serve(path, port, say, browser=browser, own_name=own_name)
+    serve_studio(path, port, say, browser=browser, own_name=own_name)

@@ -1,4 +1,4 @@
-"""`crypsis verify`: check a release from its files alone."""
+"""`crypsis verify`: check a release from its files alone, and say where its reports are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crypsis.cli import options, rulebooks
-from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.cli.output import figure, say, say_json, show_spinner, table
 from crypsis.errors import PlanError
 
 if TYPE_CHECKING:
@@ -28,17 +28,18 @@ def verify(
     """Check a release from its files alone.
 
     Reads and judges the published data again; exit 1 unless everything that is stated holds and nothing is left out.
+    Also prints where the reports of the release are.
     """
-    from crypsis.release import check_release
+    from crypsis.release import judge_evidence_by_rulebook
     from crypsis.release import verify as verify_release
     from crypsis.rulebook import refusals
 
     book = rulebooks.book_of(rulebook)
     if waive and book is None:
         raise PlanError("--waive needs --rulebook: name the rulebook the rule stands in")
-    with working(f"verifying {folder}"):
+    with show_spinner(f"verifying {folder}"):
         found = verify_release(folder, key=key)
-        rules = check_release(folder, book, rulebooks.rule_waivers(waive)) if book else []
+        rules = judge_evidence_by_rulebook(folder, book, rulebooks.rule_waivers(waive)) if book else []
     broken = refusals(rules)
     if json:
         say_json(
@@ -48,6 +49,7 @@ def verify(
                 "word": found.word,
                 "rules": [asdict(r) for r in rules],
                 "rules_kept": not broken,
+                "reports": _find_reports(folder),
             }
         )
     else:
@@ -61,8 +63,21 @@ def verify(
         raise typer.Exit(1)
 
 
+def _find_reports(folder: Path) -> dict[str, str]:
+    """Where the reports of a release are; the public folder alone has the external one."""
+    public = folder / "public" if (folder / "public").is_dir() else folder
+    places = {
+        "internal": folder / "internal" / "report.html",
+        "internal_json": folder / "internal" / "report.json",
+        "external": public / "report.html",
+        "external_json": public / "report.json",
+        "codebook": public / "codebook.html",
+    }
+    return {name: str(path) for name, path in places.items() if path.is_file()}
+
+
 def _report_verified(folder: Path, found: Verification) -> None:
-    from crypsis.text import over_all_text, unknown_text
+    from crypsis.text import over_all_text, unknown_to_attackers_text
 
     if found.verdicts:
         rows = [
@@ -83,12 +98,18 @@ def _report_verified(folder: Path, found: Verification) -> None:
     if found.singled_out:
         say(found.singled_out)
     if found.assumed:
-        say(unknown_text(found.assumed))
+        say(unknown_to_attackers_text(found.assumed))
     for sentence in found.statements:
         say(sentence)
     for problem in found.problems:
         say(f"✗ {problem}")
     for note in found.notes:
         say(f"note: {note}")
+    readers = {"internal": "to sign; internal, never published", "external": "published with the data"}
+    for name, path in _find_reports(folder).items():
+        if name in readers:
+            say(f"{name} report: {path} ({readers[name]})")
+        elif name == "codebook":
+            say(f"codebook: {path} (what columns and labels mean; published with the data)")
     signed = {"trusted": "signed with the key given", "unsigned": "unsigned"}.get(found.signature, "signer unknown")
     say(f"{folder}: {found.word}; {found.files} files checked; {signed}")

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
+from crypsis.encodings.encoding import Description, Genome, RememberingEncoding
 from crypsis.errors import SearchError
-from crypsis.masking.representatives import Representative, moments_given_up, published_by_column
-from crypsis.privacy.model import class_sizes
+from crypsis.masking.representatives import Representative, moments_representatives_lose, published_by_column
+from crypsis.table.equivalence_classes import equivalence_class_sizes
+from crypsis.table.suppression import count_blanked_cells
 from crypsis.table.table import Table
 from crypsis.text import blanked_text, given_up_text, treatments_text
 
@@ -24,12 +25,9 @@ WAYS = tuple(Representative)
 
 
 class CompositeGenes(NamedTuple):
-    """A genome in its parts.
+    """A genome in its parts."""
 
-    labels  int32[kept records]: groups 0, 1, … without gaps
-    """
-
-    labels: NDArray[np.int32]
+    labels: NDArray[np.int32]  # int32[kept records]: groups 0, 1, … without gaps
     k: int
     treatments: tuple[Representative, ...]
 
@@ -50,22 +48,13 @@ class CompositeGenes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CompositeEncoding(RememberingEncoding):
-    """Groups of similar records that publish one value in each of some columns, each column in a way of its own.
-
-    names  columns whose values a group shares
-    """
+    """Groups of similar records that publish one value in each of some columns, each column in a way of its own."""
 
     table: Table = field(repr=False)
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # columns whose values a group shares
 
     def genes(self, genome: Genome) -> CompositeGenes:
-        """The parts of a genome.
-
-        Raises
-        ------
-        SearchError
-            If the genome belongs to another table.
-        """
+        """The parts of a genome."""
         records = int(self.table.kept.sum())
         if len(genome) != records + 1 + len(self.names):
             raise SearchError("a stored solution belongs to another table; start the run again in a new folder")
@@ -84,7 +73,7 @@ class CompositeEncoding(RememberingEncoding):
         """Describe the groups, what they publish in which columns, and how many values are not true of their record."""
         genes = self.genes(genome)
         sizes = np.bincount(genes.labels)
-        effective = class_sizes(masked, self.table.quasi_identifiers or list(self.names))
+        effective = equivalence_class_sizes(masked, self.table.quasi_identifiers or list(self.names))
         by_way: dict[str, list[str]] = defaultdict(list)
         for name, way in zip(self.names, genes.treatments, strict=True):
             by_way[str(way)].append(name)
@@ -92,7 +81,9 @@ class CompositeEncoding(RememberingEncoding):
             f"{len(sizes)} groups of {int(sizes.min())} to {int(sizes.max())} similar records, each publishing "
             f"{treatments_text(by_way)}"
         )
-        lost = moments_given_up(self.table, dict(zip(self.names, genes.treatments, strict=True)), len(sizes))
+        lost = moments_representatives_lose(
+            self.table, dict(zip(self.names, genes.treatments, strict=True)), len(sizes)
+        )
         message += given_up_text(*lost) if lost else ""
         facts: dict[str, float | int | str] = {
             "k": genes.k,
@@ -100,7 +91,7 @@ class CompositeEncoding(RememberingEncoding):
             "groups": len(sizes),
             "truthful": str(all(way.truthful for way in genes.treatments)).lower(),
         }
-        blanked = blanked_cells(self.table, masked, self.names)
+        blanked = count_blanked_cells(self.table, masked, self.names)
         if any(blanked.values()):
             facts["blanked"] = sum(blanked.values())
         return Description(message + blanked_text(blanked, "their groups differ or lack a value there"), facts)

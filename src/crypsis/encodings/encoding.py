@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -26,48 +26,21 @@ KEPT_CELLS = 8_000_000
 
 @dataclass(frozen=True)
 class Description:
-    """A solution in one sentence and some figures.
-
-    facts  figures by name: effective k, number of classes, levels
-    """
+    """A solution in one sentence and some figures."""
 
     message: str
+    # figures by name: effective k, number of classes, levels
     facts: Mapping[str, float | int | str] = field(default_factory=dict)
-
-
-def blanked_cells(original: Table, masked: Table, names: Iterable[str]) -> dict[str, int]:
-    """Count the cells of each column that a masking blanked.
-
-    Parameters
-    ----------
-    original, masked : Table
-        Row by row the same records.
-    names : iterable of str
-
-    Returns
-    -------
-    dict of str to int
-    """
-    return {name: int((masked.missing(name) & ~original.missing(name) & masked.kept).sum()) for name in names}
 
 
 class Encoding(Protocol):
     """Genomes of one kind for one table; built in milliseconds, without a population and without scores."""
 
     def decode(self, genome: Genome) -> Table:
-        """Decode a genome into a masked table.
-
-        Raises
-        ------
-        SearchError
-            If the genome belongs to another table.
-        """
+        """Decode a genome into a masked table."""
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """Describe a genome and the table it decodes into.
-
-        masked  the table it decodes into
-        """
+        """Describe a genome and the table it decodes into."""
 
 
 class RememberingEncoding(Encoding):
@@ -81,16 +54,16 @@ class RememberingEncoding(Encoding):
 
     def decode(self, genome: Genome) -> Table:
         key = hashlib.blake2b(genome.tobytes(), digest_size=16).digest()
-        masked = self._decoded.get(key)
+        masked = self._decoded_tables.get(key)
         if masked is None:
-            masked = self._decoded[key] = self.apply(genome)
+            masked = self._decoded_tables[key] = self.apply(genome)
             most = max(2, KEPT_CELLS // max(1, len(self.table) * len(self.table.names)))
-            for oldest in list(self._decoded)[:-most]:
-                self._decoded.pop(oldest, None)
+            for oldest in list(self._decoded_tables)[:-most]:
+                self._decoded_tables.pop(oldest, None)
         return masked
 
     @cached_property
-    def _decoded(self) -> dict[bytes, Table]:
+    def _decoded_tables(self) -> dict[bytes, Table]:
         """The last tables by a digest of their genomes, oldest first."""
         return {}
 
@@ -106,13 +79,10 @@ class RememberingEncoding(Encoding):
 
 @dataclass(frozen=True, eq=False)
 class ColumnEncoding(Encoding):
-    """Changed columns of one table.
-
-    message  how the masked tables are made
-    """
+    """Changed columns of one table."""
 
     table: Table = field(repr=False)
-    message: str = ""
+    message: str = ""  # how the masked tables are made
 
     def encode(self, masked: Table) -> Genome:
         """Encode a masked version of the table."""
@@ -150,3 +120,10 @@ class ColumnEncoding(Encoding):
 
     def describe(self, genome: Genome, masked: Table) -> Description:
         return Description(self.message)
+
+
+def encoding_index_ceilings(names: Sequence[str], records: int, attributes: int) -> tuple[float, ...]:
+    """The interface of encodings: the largest value of each index, whatever encoding the genome has."""
+    cells = float(records * attributes)
+    highest = {"information": cells, "glm": cells, "s_k": float(records) ** 2, "s_l": float(records) ** 2}
+    return tuple(max(highest.get(name, float(records)), 1.0) for name in names)

@@ -13,8 +13,8 @@ from crypsis.encodings.encoding import Description, Genome, RememberingEncoding
 from crypsis.masking.generalisation import Generalisation, generalise
 from crypsis.masking.local_recoding import LocalClasses, Publication
 from crypsis.privacy.demands import ClassDemands, class_demands
-from crypsis.privacy.model import PrivacyModel, class_sizes, shortness
-from crypsis.table.equivalence_classes import classes_of
+from crypsis.privacy.model import PrivacyModel, shortness_under_model
+from crypsis.table.equivalence_classes import classes_of, equivalence_class_sizes
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 from crypsis.text import node_text
@@ -24,32 +24,28 @@ from crypsis.text import node_text
 
 @dataclass(frozen=True, eq=False)
 class LevelEncoding(RememberingEncoding):
-    """One level per column; classes that fail the rule of the method are suppressed.
-
-    lattice  the columns that are generalised and their hierarchies
-    method  the rule of suppression over the lattice's columns; its levels are not used
-    models  in its place: every class that fails one of them is suppressed, however many that are
-    """
+    """One level per column; classes that fail the rule of the method are suppressed."""
 
     table: Table = field(repr=False)
-    lattice: Lattice
-    method: Generalisation
+    lattice: Lattice  # the columns that are generalised and their hierarchies
+    method: Generalisation  # the rule of suppression over the lattice's columns; its levels are not used
+    # in its place: every class that fails one of them is suppressed, however many that are
     models: tuple[PrivacyModel, ...] = ()
 
     def apply(self, genome: Genome) -> Table:
         """Generalise the table to a node and suppress by the rule of the method, or every record that fails a model."""
-        masked = self.generalised(genome)
-        return self._modelled(masked) if self.models else self.method.suppressed(masked)
+        masked = self.generalise(genome)
+        return self._suppress_failing(masked) if self.models else self.method.suppress_classes(masked)
 
     @cached_property
     def demands(self) -> ClassDemands:
         """What the models demand of every class."""
         return class_demands(self.models, self.table, self.lattice.names)
 
-    def _modelled(self, masked: Table) -> Table:
+    def _suppress_failing(self, masked: Table) -> Table:
         """Without the classes that fail a model; where that moves what a model compares with, it is asked again."""
         judged, columns = self.demands.judged, set(self.lattice.names)
-        if judged and all(set(model.known(masked)) == columns for model in judged):
+        if judged and all(set(model.known_columns(masked)) == columns for model in judged):
             classes = classes_of(masked, self.lattice.names)
             short = self.demands.shortfalls(classes.of[masked.kept])
             masked = masked.without(np.append(short > 0, False)[classes.of])
@@ -57,13 +53,13 @@ class LevelEncoding(RememberingEncoding):
             failing = np.zeros(len(masked), dtype=np.bool_)
             for model in self.models:
                 levels = model.levels(masked)
-                failing |= shortness(levels, model.required, model.sense) > 0
+                failing |= shortness_under_model(levels, model.required, model.sense) > 0
             if not failing.any():
                 break
             masked = masked.without(failing)
         return masked
 
-    def generalised(self, genome: Genome) -> Table:
+    def generalise(self, genome: Genome) -> Table:
         """Generalise the table to a node without suppression."""
         levels = [int(level) for level in genome]
         self.lattice.check(levels)
@@ -101,19 +97,13 @@ def levels_key(genome: Genome) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class RecodingEncoding(RememberingEncoding):
-    """Local recoding: every class publishes one node of each hierarchy.
-
-    names  columns that are recoded, each with a hierarchy
-    """
+    """Local recoding: every class publishes one node of each hierarchy."""
 
     table: Table = field(repr=False)
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # columns that are recoded, each with a hierarchy
 
     def encode(self, classes: LocalClasses) -> Genome:
-        """Encode classes.
-
-        classes  the class of every record and the levels of every class
-        """
+        """Encode classes."""
         head = np.array([len(classes.levels)], dtype=np.int32)
         return np.concatenate([head, classes.labels.astype(np.int32), classes.levels.ravel().astype(np.int32)])
 
@@ -129,7 +119,7 @@ class RecodingEncoding(RememberingEncoding):
 
     def describe(self, genome: Genome, masked: Table) -> Description:
         """Describe the number of classes and the smallest one."""
-        sizes = class_sizes(masked, masked.quasi_identifiers or list(self.names))[masked.kept]
+        sizes = equivalence_class_sizes(masked, masked.quasi_identifiers or list(self.names))[masked.kept]
         classes = round(float((1.0 / sizes).sum())) if len(sizes) else 0
         least = int(sizes.min()) if len(sizes) else 0
         message = (

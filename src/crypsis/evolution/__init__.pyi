@@ -25,6 +25,5 @@ from crypsis.evolution.state import State as State
 from crypsis.evolution.strategies import (
     Application as Application,
     Archived as Archived,
-    Crowding as Crowding,
     Elitist as Elitist,
 )

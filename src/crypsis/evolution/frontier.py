@@ -16,23 +16,18 @@ from crypsis.kernels import dominance
 class Frontier:
     """Genomes none of which dominates another, in the order of entry.
 
-    scores  float64[n, m]: their scores, minimised
-    boxes  () for plain dominance, or the side length of a box along each objective: at most one member per box, and
-        no member in a dominated box, so that the number of members is bounded
-
-    Notes
-    -----
     The box of a score s is ⌈s / side⌉; for an index I that is maximised, given as s = −I, it is −⌊I / side⌋.
 
-    Examples
-    --------
     >>> front = Frontier().offer(np.array([0]), (1.0, 2.0)).offer(np.array([1]), (2.0, 1.0))
     >>> len(front.offer(np.array([2]), (2.0, 2.0)))
     2
     """
 
     genomes: tuple[Genome, ...] = ()
+    # float64[n, m]: their scores, minimised
     scores: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    # () for plain dominance, or the side length of a box along each objective: at most one member per box, and no
+    # member in a dominated box, so that the number of members is bounded
     boxes: tuple[float, ...] = ()
 
     def __len__(self) -> int:
@@ -41,31 +36,12 @@ class Frontier:
     def box(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Boxes of scores.
 
-        Parameters
-        ----------
-        scores : float64[m] or float64[n, m]
-            One row or several.
-
-        Returns
-        -------
-        ndarray
+        `scores` float64[m].
         """
         return np.ceil(scores / np.array(self.boxes)) if self.boxes else scores
 
     def offer(self, genome: Genome, scores: Scores) -> Frontier:
-        """The frontier after one more candidate.
-
-        Parameters
-        ----------
-        genome : Genome
-        scores : tuple of float
-            Its scores; a candidate with a score that is not finite is ignored.
-
-        Returns
-        -------
-        Frontier
-            The frontier itself if nothing changes.
-        """
+        """The frontier after one more candidate."""
         row = np.array(scores, dtype=np.float64)
         if not np.isfinite(row).all():
             return self
@@ -81,17 +57,7 @@ class Frontier:
         return replace(self, genomes=genomes, scores=kept)
 
     def offer_all(self, candidates: Iterable[tuple[Genome, Scores]]) -> Frontier:
-        """The frontier after several candidates.
-
-        Parameters
-        ----------
-        candidates : iterable of (Genome, tuple of float)
-            Candidates and their scores.
-
-        Returns
-        -------
-        Frontier
-        """
+        """The frontier after several candidates."""
         frontier = self
         for genome, scores in candidates:
             frontier = frontier.offer(genome, scores)
@@ -111,40 +77,23 @@ class Frontier:
 
 @dataclass(frozen=True)
 class Contribution:
-    """The part of one source in a common front.
+    """The part of one source in a common front."""
 
-    name     the source
-    offered  its points
-    points   those on the common front
-    lost     share of the front's hypervolume that is lost without all its points, per cent
-    """
-
-    name: str
-    offered: int
-    points: int
-    lost: float
+    name: str  # the source
+    offered: int  # its points
+    points: int  # those on the common front
+    lost: float  # share of the front's hypervolume that is lost without all its points, per cent
 
 
-def contributions(names: Sequence[str], scores: NDArray[np.float64]) -> list[Contribution]:
-    """What each source contributes, the most missed first.
+def rank_frontier_contributions(names: Sequence[str], scores: NDArray[np.float64]) -> list[Contribution]:
+    """Rank named sources by the hypervolume that a frontier of candidates would lose without each.
 
     The volume is bounded by the worst score of any point on each axis, a little enlarged, so that the ends of the
     front count as well; of equal points the first alone is on the front.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Source of each point.
-    scores : float64[n, m]
-        The points, all minimised.
+    `scores` float64[n, m].
 
-    Returns
-    -------
-    list of Contribution
-
-    Examples
-    --------
-    >>> found = contributions(["a", "b", "b"], np.array([[0.0, 4.0], [4.0, 0.0], [4.0, 4.0]]))
+    >>> found = rank_frontier_contributions(["a", "b", "b"], np.array([[0.0, 4.0], [4.0, 0.0], [4.0, 4.0]]))
     >>> [(each.name, each.offered, each.points, round(each.lost)) for each in found]
     [('a', 1, 1, 50), ('b', 2, 1, 50)]
     """
@@ -165,3 +114,30 @@ def contributions(names: Sequence[str], scores: NDArray[np.float64]) -> list[Con
 
 def _front(places: Sequence[int] | range, scores: NDArray[np.float64]) -> Frontier:
     return Frontier().offer_all((np.array([place]), tuple(scores[place].tolist())) for place in places)
+
+
+def spread_frontier_positions(scores: NDArray[np.float64], known: NDArray[np.bool_], most: int) -> list[int]:
+    """Positions of unknown candidates that show the shape of a frontier.
+
+    The best row of each column, the knee, then always the row farthest from the chosen ones; of equal rows the first,
+    so that the choice is the same on every machine.
+
+    `scores` float64[n, m]; `known` bool[n].
+    """
+    if not len(scores) or known.all() or most <= 0:
+        return []
+    low, high = scores.min(axis=0), scores.max(axis=0)
+    points = (scores - low) / np.where(high > low, high - low, 1.0)
+    corners = [int(np.argmin(column)) for column in points.T] + [int(np.argmin(points.sum(axis=1)))]
+    chosen = list(dict.fromkeys(place for place in corners if not known[place]))[:most]
+    taken = known.copy()
+    taken[chosen] = True
+    gap = np.full(len(points), np.inf)
+    for place in np.flatnonzero(taken):
+        gap = np.minimum(gap, ((points - points[place]) ** 2).sum(axis=1))
+    while len(chosen) < most and not taken.all():
+        farthest = int(np.argmax(np.where(taken, -1.0, gap)))
+        chosen.append(farthest)
+        taken[farthest] = True
+        gap = np.minimum(gap, ((points - points[farthest]) ** 2).sum(axis=1))
+    return chosen

@@ -11,10 +11,13 @@ The reference is the parent, or the mean of both parents. Fitness is minimised a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.random import Generator
 
+from crypsis.evolution.problem import Child, Genome, Operator
 from crypsis.kernels.arrays import Flags, Floats, Ints
 
 FIELDS = (
@@ -26,47 +29,14 @@ _AT = {name: place for place, name in enumerate(FIELDS)}
 _MOST_ROWS = 1024
 
 
-def efficiency(child: Floats, reference: Floats) -> Floats:
-    """Improvement (positive) or worsening (negative) of each child, per cent.
-
-    Parameters
-    ----------
-    child, reference : float64[n]
-        Fitness of the children and of their references.
-
-    Returns
-    -------
-    float64[n]
-        0 for a clone.
-
-    Notes
-    -----
-    100 (1 − r) if r ≤ 1 and 100 (1/r − 1) otherwise, with r = child / reference.
-
-    Examples
-    --------
-    >>> efficiency(np.array([1.0, 4.0]), np.array([2.0, 2.0])).tolist()
-    [50.0, -50.0]
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = child / reference
-        result = np.where(ratio <= 1.0, 100.0 * (1.0 - ratio), 100.0 * (1.0 / ratio - 1.0))
-    return np.where(np.isfinite(result), result, 0.0)
-
-
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts per generation and operator.
-
-    counts  float64[rows, operators, fields]: row r covers the generations r·step + 1 … (r + 1)·step
-    last_useful  int64[operators]: last generation in which a child was better than its reference and survived
-    step  generations per row; doubles when there are too many rows
-    """
+    """Counts per generation and operator."""
 
     names: tuple[str, ...]
-    counts: Floats
-    last_useful: Ints
-    step: int = 1
+    counts: Floats  # float64[rows, operators, fields]: row r covers the generations r·step + 1 … (r + 1)·step
+    last_useful: Ints  # int64[operators]: last generation in which a child was better than its reference and survived
+    step: int = 1  # generations per row; doubles when there are too many rows
 
     @classmethod
     def empty(cls, names: tuple[str, ...]) -> Tally:
@@ -80,11 +50,9 @@ class Tally:
     def born(self, generation: int, operators: Ints, change: Floats, survived: Flags) -> Tally:
         """The tally with the children of one generation.
 
-        operators  int64[n]: operator of each child
-        change  float64[n]: its efficiency
-        survived  bool[n]: whether it survives selection
+        `operators` int64[n]; `change` float64[n]; `survived` bool[n]: whether it survives selection.
         """
-        tally = self._reaching(generation)
+        tally = self._extend_to(generation)
         row = tally.counts[(generation - 1) // tally.step]
         for name, amounts in {
             "created": np.ones(len(change)),
@@ -101,12 +69,10 @@ class Tally:
         tally.last_useful[operators[survived & (change > 0)]] = generation
         return tally
 
-    def died(self, generation: int, operators: Ints, births: Ints, used: Flags) -> Tally:
+    def count_removals(self, generation: int, operators: Ints, births: Ints, used: Flags) -> Tally:
         """The tally with the removals of one generation, counted in the generations of birth.
 
-        operators  int64[n]: operator of each removed member
-        births  int64[n]: generation of its birth; the first population (0) is not counted
-        used  bool[n]: whether it was a parent
+        `operators` int64[n]; `births` int64[n]; `used` bool[n]: whether it was a parent.
         """
         counted = births > 0
         counts = self.counts.copy()
@@ -117,7 +83,7 @@ class Tally:
         np.add.at(flat[:, _AT["lived"]], at, (generation - births[counted]).astype(np.float64))
         return replace(self, counts=counts)
 
-    def _reaching(self, generation: int) -> Tally:
+    def _extend_to(self, generation: int) -> Tally:
         counts, step = self.counts, self.step
         while (generation - 1) // step >= _MOST_ROWS:
             counts, step = _merge_neighbours(counts), step * 2
@@ -159,30 +125,13 @@ def _merge_neighbours(counts: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Muting:
-    """The rule that disables unproductive operators.
+    """The rule that disables unproductive operators."""
 
-    after  first generation in which the rule applies
-    window  an operator that is not useful in this many generations is disabled for the rest of the run
-    """
+    after: int = 20  # first generation in which the rule applies
+    window: int = 10  # an operator that is not useful in this many generations is disabled for the rest of the run
 
-    after: int = 20
-    window: int = 10
-
-    def muted(self, tally: Tally, generation: int, already: frozenset[str]) -> frozenset[str]:
-        """Operators that are disabled; at least one operator stays enabled.
-
-        Parameters
-        ----------
-        tally : Tally
-            Counts of the operators.
-        generation : int
-        already : frozenset of str
-            Operators disabled before.
-
-        Returns
-        -------
-        frozenset of str
-        """
+    def find_muted(self, tally: Tally, generation: int, already: frozenset[str]) -> frozenset[str]:
+        """Operators that are disabled; at least one operator stays enabled."""
         if generation < self.after:
             return already
         idle = {
@@ -194,3 +143,22 @@ class Muting:
             latest = max(enabled, key=lambda place: (tally.last_useful[place], -place))
             disabled -= {tally.names[latest]}
         return frozenset(disabled)
+
+
+def draw_operator_positions(eligible: int, count: int, rng: Generator) -> list[int]:
+    """Random positions below a number that an operator draws, all different if there are enough of them."""
+    if count == 1:
+        return [int(rng.integers(eligible))]
+    if count == 2 and eligible > 1:
+        first, second = int(rng.integers(eligible)), int(rng.integers(eligible - 1))
+        return [first, second + (second >= first)]
+    return [int(place) for place in rng.choice(eligible, size=count, replace=eligible < count)]
+
+
+def apply_evolution_operator(
+    operator: Operator, parents: Sequence[int], pool: Sequence[Genome], rng: Generator
+) -> list[Child]:
+    """Children of an operator applied to parents, each with its name, by which achievements are counted."""
+    genomes = operator.apply([pool[parent] for parent in parents], rng)
+    own = [i % len(parents) for i in range(len(genomes))]
+    return [Child(genome, operator.name, (*parents[i:], *parents[:i])) for genome, i in zip(genomes, own, strict=True)]

@@ -11,27 +11,22 @@ from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import NDArray
 
 from crypsis.engines import Engine
-from crypsis.pieces import Pieces, Underway, complete, together
+from crypsis.tasks import Tasks, Underway, complete, together
 
 if TYPE_CHECKING:
     from crypsis.evolution.state import State
 
 RECORDS = 100_000
-"""Records that the pieces of one quantum read, unless one piece for each worker reads more."""
+"""Records that the tasks of one quantum read, unless one task for each worker reads more."""
 
 
 @dataclass(eq=False)
-class PiecewiseScores:
-    """An evaluation of candidates whose work can be divided between quanta.
+class TaskScores:
+    """An evaluation of candidates whose work can be divided between quanta."""
 
-    scoring  candidate → its scores, in pieces
-    key  candidate → bytes, equal for equal scores
-    records  of the table, which a piece reads
-    """
-
-    scoring: Callable[[Genome], Pieces[Scores]]
-    key: Callable[[Genome], bytes]
-    records: int
+    scoring: Callable[[Genome], Tasks[Scores]]  # candidate → its scores, in tasks
+    key: Callable[[Genome], bytes]  # candidate → bytes, equal for equal scores
+    records: int  # of the table, which a task reads
     _keys: tuple[bytes, ...] = field(default=(), repr=False)
     _work: Underway[list[Scores]] | None = field(default=None, repr=False)
 
@@ -46,10 +41,7 @@ class PiecewiseScores:
         return complete(self.scoring(candidate))
 
     def ready(self, candidates: Sequence[Genome], engine: Engine) -> bool:
-        """Work out a few pieces of the scores of all candidates; whether none is left.
-
-        engine  in other processes they are worked out as they are scored
-        """
+        """Work out a few tasks of the scores of all candidates; whether none is left."""
         if not engine.here or not candidates:
             return True
         keys = tuple(self.key(each) for each in candidates)
@@ -85,44 +77,22 @@ class Operator(Protocol):
         """Number of parents."""
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
-        """Make children.
-
-        Parameters
-        ----------
-        parents : sequence of Genome
-            As many as the arity.
-        rng : Generator
-            Random numbers of the operator.
-
-        Returns
-        -------
-        list of Genome
-        """
+        """Make children."""
 
 
 @dataclass(frozen=True)
 class Child:
-    """A proposed genome.
-
-    operator  the operator that made it
-    parents  positions in the population, or beyond its end in the frontier; the first is the child's own parent
-    key  set by the loop
-    """
+    """A proposed genome."""
 
     genome: Genome
-    operator: str
+    operator: str  # the operator that made it
+    # positions in the population, or beyond its end in the frontier; the first is the child's own parent
     parents: tuple[int, ...]
-    key: bytes = b""
+    key: bytes = b""  # set by the loop
 
 
 class Streams(Mapping[str, Generator]):
-    """A random stream for each operator and one for selection, so that disabling one does not change the others.
-
-    Parameters
-    ----------
-    states : mapping of str to mapping
-        States of the bit generators by name.
-    """
+    """A random stream for each operator and one for selection, so that disabling one does not change the others."""
 
     def __init__(self, states: Mapping[str, Mapping[str, Any]]) -> None:
         self._streams: dict[str, Generator] = {}
@@ -132,11 +102,8 @@ class Streams(Mapping[str, Generator]):
             self._streams[name] = Generator(bits)
 
     @classmethod
-    def seeded(cls, rng: Generator, names: Sequence[str]) -> Streams:
-        """Independent streams that are determined by one generator.
-
-        names  names of the streams
-        """
+    def spawn(cls, rng: Generator, names: Sequence[str]) -> Streams:
+        """Independent streams that are determined by one generator."""
         seed = SeedSequence([int(part) for part in rng.integers(0, 2**32, size=8)])
         return cls({name: PCG64(s).state for name, s in zip(names, seed.spawn(len(names)), strict=True)})
 
@@ -172,28 +139,14 @@ class Strategy(Protocol):
     def fitness(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """One number per row of scores, minimised and independent of the other rows.
 
-        Parameters
-        ----------
-        scores : float64[n, m]
-            Scores of candidates.
-
-        Returns
-        -------
-        float64[n]
+        `scores` float64[n, m]; returns float64[n].
         """
 
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
-        """The state before the first quantum.
-
-        rng  determines all random streams, which are kept in the state
-        engine  where candidates are scored
-        """
+        """The state before the first quantum."""
 
     def advance(self, problem: Problem, state: State, engine: Engine) -> State:
-        """The state after one more quantum.
-
-        engine  where candidates are scored
-        """
+        """The state after one more quantum."""
 
 
 Evaluate = Callable[[Genome], Scores]
@@ -202,76 +155,44 @@ Assess = Callable[[Sequence[Child], "State", Engine], Sequence[Scores]]
 
 @dataclass(frozen=True)
 class Problem:
-    """What the loop needs of a search.
+    """What the loop needs of a search."""
 
-    Attributes
-    ----------
-    key : callable
-        Candidate → bytes, equal for candidates that decode into the same table.
-    strategy : Strategy
-        How the search advances.
-    start : tuple of Genome or callable
-        The first population, or how it is made; a resumed run does not need it.
-    evaluate : callable
-        Candidate → scores; pure, picklable, without random numbers. `PiecewiseScores` where scoring takes long.
-    objectives : tuple of str
-        Names of the scores.
-    boxes : tuple of float
-        Side lengths of the boxes of the frontier; () for plain dominance.
-    assess : callable or None
-        A faster evaluation of a whole batch with the same values.
-    express : callable or None
-        Candidate → the genome that is stored and decoded; None where the candidate is that genome.
-    variants : callable or None
-        Candidate → candidates that differ in what the scores do not see, measured beside it.
-    ready : callable or None
-        Candidates and engine → whether they can be scored at once; if not, a piece of what their scores need is worked
-        out. None where scoring is short.
-    facts : callable or None
-        Candidate → figures of the search about it, by name.
-    remember : int
-        Number of scores that are kept by key.
-    together : int
-        Candidates of a generation scored in one quantum; 0 for all.
-    notes : mapping
-        What the search states about itself, as plain data.
-    """
-
-    key: Callable[[Genome], bytes]
-    strategy: Strategy
+    key: Callable[[Genome], bytes]  # candidate → bytes, equal for candidates that decode into the same table
+    strategy: Strategy  # how the search advances
+    # the first population, or how it is made; a resumed run does not need it
     start: tuple[Genome, ...] | Callable[[], tuple[Genome, ...]]
+    # candidate → scores; pure, picklable, without random numbers. `TaskScores` where scoring takes long
     evaluate: Evaluate
-    objectives: tuple[str, ...]
-    boxes: tuple[float, ...] = ()
-    assess: Assess | None = None
+    objectives: tuple[str, ...]  # names of the scores
+    boxes: tuple[float, ...] = ()  # side lengths of the boxes of the frontier; () for plain dominance
+    assess: Assess | None = None  # A faster evaluation of a whole batch with the same values
+    # candidate → the genome that is stored and decoded; None where the candidate is that genome
     express: Callable[[Genome], Genome] | None = None
+    # candidate → candidates that differ in what the scores do not see, measured beside it
     variants: Callable[[Genome], Sequence[Genome]] | None = None
+    # candidates and engine → whether they can be scored at once; if not, a task of what their scores need is worked
+    # out. None where scoring is short
     ready: Callable[[Sequence[Genome], Engine], bool] | None = None
+    # candidate → figures of the search about it, by name
     facts: Callable[[Genome], Mapping[str, float | int | str]] | None = None
-    remember: int = 50_000
-    together: int = 0
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    remember: int = 50_000  # number of scores that are kept by key
+    together: int = 0  # candidates of a generation scored in one quantum; 0 for all
+    notes: Mapping[str, Any] = field(default_factory=dict)  # what the search states about itself, as plain data
 
     def first(self) -> tuple[Genome, ...]:
         """The first population."""
         return self.start() if callable(self.start) else self.start
 
-    def prepared(self, candidates: Sequence[Genome], engine: Engine) -> bool:
-        """Whether candidates can be measured at once; if not, a piece of the work for it is done.
-
-        engine  where it is done
-        """
+    def prepare(self, candidates: Sequence[Genome], engine: Engine) -> bool:
+        """Whether candidates can be measured at once; if not, a task of the work for it is done."""
         return self.ready is None or self.ready(candidates, engine)
 
     def scorable(self, candidates: Sequence[Genome], engine: Engine) -> bool:
-        """Whether candidates can be scored at once; if not, a piece of the work for it is done.
-
-        engine  where it is done
-        """
-        if not self.prepared(candidates, engine):
+        """Whether candidates can be scored at once; if not, a task of the work for it is done."""
+        if not self.prepare(candidates, engine):
             return False
-        return not isinstance(self.evaluate, PiecewiseScores) or self.evaluate.ready(candidates, engine)
+        return not isinstance(self.evaluate, TaskScores) or self.evaluate.ready(candidates, engine)
 
-    def expressed(self, candidate: Genome) -> Genome:
+    def express_candidate(self, candidate: Genome) -> Genome:
         """The genome of a candidate that is stored and decoded."""
         return candidate if self.express is None else self.express(candidate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels import dominance
 from crypsis.kernels.arrays import Floats
+from crypsis.kernels.mutations import fitness
 
 FitnessFunction = Callable[[Floats], Floats]
 """float64[n, m] → float64[n]: a number per row that does not depend on the other rows."""
@@ -20,15 +21,9 @@ Order = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class WeightedMean:
-    """The weighted mean of a row of scores.
+    """The weighted mean of a row of scores."""
 
-    Attributes
-    ----------
-    weights : tuple of float
-        One weight per score; equal weights by default.
-    """
-
-    weights: tuple[float, ...] = ()
+    weights: tuple[float, ...] = ()  # one weight per score; equal weights by default
 
     def __call__(self, scores: Floats) -> Floats:
         weights = np.array(self.weights or (1.0,) * scores.shape[1])
@@ -52,7 +47,7 @@ class DominanceOrder:
         order = front.astype(np.float64)
         for level in np.unique(front):
             rows = np.flatnonzero(front == level)
-            order[rows] += 0.5 - 0.5 * crowding_distance(scores[rows])
+            order[rows] += 0.5 - 0.5 * _crowding_distance(scores[rows])
         return order
 
 
@@ -64,17 +59,10 @@ class StrengthOrder:
         return dominance.strengths(np.ascontiguousarray(scores))
 
 
-def crowding_distance(scores: Floats) -> Floats:
+def _crowding_distance(scores: Floats) -> Floats:
     """Crowding distance of each row of one front, from 0 (a clone between clones) to 1 (an end of the front).
 
-    Parameters
-    ----------
-    scores : float64[n, m]
-        Scores, minimised.
-
-    Returns
-    -------
-    float64[n]
+    `scores` float64[n, m]; returns float64[n].
     """
     n, m = scores.shape
     room = np.zeros(n)
@@ -91,52 +79,15 @@ def crowding_distance(scores: Floats) -> Floats:
 def truncation(order: Floats, size: int) -> NDArray[np.int64]:
     """Positions of the best rows; of equal rows the earlier one.
 
-    order  float64[n]: a number per row
+    `order` float64[n].
     """
     return np.argsort(order, kind="stable")[:size].astype(np.int64)
-
-
-def draw_positions(eligible: int, count: int, rng: Generator) -> list[int]:
-    """Random positions below a number, all different if there are enough of them.
-
-    Parameters
-    ----------
-    eligible : int
-        Positions are 0 … eligible − 1.
-    count : int
-        Number of positions.
-    rng : Generator
-        Random numbers.
-
-    Returns
-    -------
-    list of int
-    """
-    if count == 1:
-        return [int(rng.integers(eligible))]
-    if count == 2 and eligible > 1:
-        first, second = int(rng.integers(eligible)), int(rng.integers(eligible - 1))
-        return [first, second + (second >= first)]
-    return [int(place) for place in rng.choice(eligible, size=count, replace=eligible < count)]
 
 
 def tournament(order: Floats, rounds: int, rng: Generator, contestants: int = 2) -> NDArray[np.int64]:
     """Winners of tournaments among randomly drawn rows; of equal rows the first drawn.
 
-    Parameters
-    ----------
-    order : float64[n]
-        A number per row.
-    rounds : int
-        Number of tournaments.
-    rng : Generator
-        Random numbers.
-    contestants : int
-        Rows in a tournament.
-
-    Returns
-    -------
-    int64[rounds]
+    `order` float64[n]; returns int64[rounds].
     """
     rows = rng.integers(len(order), size=(rounds, contestants))
     return np.asarray(rows[np.arange(rounds), np.argmin(order[rows], axis=1)], dtype=np.int64)
@@ -145,18 +96,7 @@ def tournament(order: Floats, rounds: int, rng: Generator, contestants: int = 2)
 def roulette(weights: Floats, draws: int, rng: Generator) -> NDArray[np.int64]:
     """Rows drawn with replacement in proportion to their weight; uniformly if no weight is positive.
 
-    Parameters
-    ----------
-    weights : float64[n]
-        A weight per row.
-    draws : int
-        Number of rows.
-    rng : Generator
-        Random numbers.
-
-    Returns
-    -------
-    int64[draws]
+    `weights` float64[n]; returns int64[draws].
     """
     sums = np.cumsum(np.maximum(weights, 0.0))
     if not sums[-1] > 0:
@@ -168,8 +108,7 @@ def roulette(weights: Floats, draws: int, rng: Generator) -> NDArray[np.int64]:
 def roulette_weights(fitness: Floats) -> Floats:
     """Weights for a roulette from fitness that is minimised.
 
-    fitness  float64[n]: fitness of each row
-    returns  (largest + smallest) − fitness
+    `fitness` float64[n].
     """
     return np.asarray(fitness.max() + fitness.min() - fitness)
 
@@ -177,13 +116,13 @@ def roulette_weights(fitness: Floats) -> Floats:
 def leaders(order: Floats, count: int) -> NDArray[np.int64]:
     """Positions of the best rows, at least one.
 
-    order  float64[n]: a number per row
+    `order` float64[n].
     """
     return truncation(order, max(1, count))
 
 
-def couple(weights: Floats, best: NDArray[np.int64], rng: Generator) -> tuple[int, int]:
-    """The parents of a crossover: one of the best, and another by roulette."""
+def select_parents(weights: Floats, best: NDArray[np.int64], rng: Generator) -> tuple[int, int]:
+    """Selection of the two parents of a crossover: one of the best rows of scores, another by roulette."""
     first = int(best[rng.integers(len(best))])
     rest = weights.copy()
     rest[first] = 0.0
@@ -191,27 +130,20 @@ def couple(weights: Floats, best: NDArray[np.int64], rng: Generator) -> tuple[in
     return first, second if second != first else (first + 1) % len(weights)
 
 
-def few_of_each(keys: Sequence[bytes], places: NDArray[np.int64], copies: int) -> NDArray[np.int64]:
-    """The positions whose key occurs fewer than a number of times at earlier positions.
+def select_best_on_rays(pairs: Floats, goals: Floats) -> NDArray[np.int64]:
+    """Select the row of scores that is fittest for each ray, in order of the rays.
 
-    Parameters
-    ----------
-    keys : sequence of bytes
-        Key of each row.
-    places : int64[n]
-        Positions in order.
-    copies : int
-        Largest number of rows with one key.
-
-    Returns
-    -------
-    int64[m]
+    `pairs` float64[N, 2]; `goals` float64[N, 4]; returns int64[N].
     """
-    seen: dict[bytes, int] = {}
-    fresh = []
-    for place in places.tolist():
-        before = seen.get(keys[place], 0)
-        if before < copies:
-            seen[keys[place]] = before + 1
-            fresh.append(place)
-    return np.array(fresh, dtype=np.int64)
+    chosen, pairs = np.arange(len(pairs)), pairs.copy()
+    for place, goal in enumerate(goals):
+        fitnesses = [fitness(loss, risk, goal) for loss, risk in pairs]
+        best = int(np.argmin(fitnesses))
+        if fitnesses[best] < fitnesses[place]:
+            chosen[place], pairs[place] = chosen[best], pairs[best]
+    return chosen
+
+
+def has_better_scores(child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
+    """Whether selection replaces a parent by its child: a lower first score, or as low and lower in the next."""
+    return tuple(child.tolist()) < tuple(parent.tolist())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from crypsis.errors import SearchError
 from crypsis.evolution.frontier import Frontier
 from crypsis.evolution.operators import Tally
-from crypsis.evolution.problem import Genome, Scores
+from crypsis.evolution.problem import Child, Genome, Problem, Scores, Streams
 
 _FORMAT = 4
 _MEMORY = "memory/"
@@ -27,65 +28,37 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error)
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The state of a search after a quantum.
+    """The state of a search after a quantum."""
 
-    Attributes
-    ----------
-    generation : int
-        Number of the generation.
-    genomes, keys, scores
-        The population: arrays, canonical keys, float64[n, m].
-    born, origin, used
-        Of each member: generation of birth, operator that made it (−1 for the first population), whether it was a
-        parent.
-    frontier : Frontier
-        Non-dominated candidates.
-    tally : Tally
-        Counts of the operators.
-    best, best_scores, best_fitness, best_found
-        The best genome so far by the fitness of the strategy, its scores, its fitness, and the evaluation that found
-        it.
-    evaluations, hits : int
-        Candidates scored, and candidates whose scores were known.
-    idle : int
-        Quanta in a row that tried nothing new.
-    muted : frozenset of str
-        Disabled operators.
-    known : mapping of bytes to tuple of float
-        Scores by key, oldest first.
-    rng : mapping
-        States of the random streams.
-    memory : mapping of str to ndarray
-        What a strategy keeps between quanta beside its population.
-    whole : bool
-        Whether the generation is complete; False between the quanta of one generation.
-    """
-
-    generation: int
-    genomes: tuple[Genome, ...]
+    generation: int  # number of the generation
+    genomes: tuple[Genome, ...]  # the population: arrays, canonical keys, float64[n, m]
     keys: tuple[bytes, ...]
     scores: NDArray[np.float64]
+    # of each member: generation of birth, operator that made it (−1 for the first population), whether it was a
+    # parent
     born: NDArray[np.int64]
     origin: NDArray[np.int64]
     used: NDArray[np.bool_]
-    frontier: Frontier
-    tally: Tally
+    frontier: Frontier  # Non-dominated candidates
+    tally: Tally  # counts of the operators
+    # the best genome so far by the fitness of the strategy, its scores, its fitness, and the evaluation that found it
     best: Genome
     best_scores: Scores
     best_fitness: float
     best_found: int
-    evaluations: int
+    evaluations: int  # candidates scored, and candidates whose scores were known
     hits: int
-    idle: int = 0
-    muted: frozenset[str] = frozenset()
-    known: Mapping[bytes, Scores] = field(default_factory=dict)
-    rng: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    idle: int = 0  # quanta in a row that tried nothing new
+    muted: frozenset[str] = frozenset()  # disabled operators
+    known: Mapping[bytes, Scores] = field(default_factory=dict)  # scores by key, oldest first
+    rng: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # states of the random streams
+    # what a strategy keeps between quanta beside its population
     memory: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    whole: bool = True
+    whole: bool = True  # whether the generation is complete; False between the quanta of one generation
 
-    def settled(self) -> Tally:
+    def settle_tally(self) -> Tally:
         """The tally as if the run ended here, for tables and charts."""
-        return self.tally.died(self.generation, self.origin, self.born, self.used)
+        return self.tally.count_removals(self.generation, self.origin, self.born, self.used)
 
     def to_bytes(self) -> bytes:
         """The state as an npz archive; equal states give equal bytes."""
@@ -129,13 +102,7 @@ class State:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> State:
-        """Read a state.
-
-        Raises
-        ------
-        SearchError
-            If the bytes are damaged.
-        """
+        """Read a state."""
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as archive:
                 part = {name: archive[name] for name in archive.files}
@@ -203,3 +170,40 @@ def _join(keys: Iterable[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 def _split_bytes(joined: NDArray[np.uint8], lengths: NDArray[np.int64]) -> list[bytes]:
     whole, ends = joined.tobytes(), np.cumsum(lengths).tolist()
     return [whole[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]
+
+
+def extend_search_state(state: State, children: Sequence[Child], scores: NDArray[np.float64]) -> State:
+    """Extend the arrays of a search's state by members that no operator made."""
+    n = len(children)
+    return replace(
+        state,
+        genomes=(*state.genomes, *(child.genome for child in children)),
+        keys=(*state.keys, *(child.key for child in children)),
+        scores=np.vstack([state.scores, scores]),
+        born=np.concatenate([state.born, np.zeros(n, dtype=np.int64)]),
+        origin=np.concatenate([state.origin, np.full(n, -1, dtype=np.int64)]),
+        used=np.concatenate([state.used, np.zeros(n, dtype=np.bool_)]),
+    )
+
+
+def empty_search_state(problem: Problem, streams: Streams) -> State:
+    """The state of a search before its first candidate."""
+    m, operators = len(problem.objectives), problem.strategy.operators
+    return State(
+        generation=0,
+        genomes=(),
+        keys=(),
+        scores=np.empty((0, m)),
+        born=np.empty(0, dtype=np.int64),
+        origin=np.empty(0, dtype=np.int64),
+        used=np.empty(0, dtype=np.bool_),
+        frontier=Frontier(scores=np.empty((0, m)), boxes=problem.boxes),
+        tally=Tally.empty(operators),
+        best=np.empty(0),
+        best_scores=(math.inf,) * m,
+        best_fitness=math.inf,
+        best_found=0,
+        evaluations=0,
+        hits=0,
+        rng=streams.snapshot(),
+    )

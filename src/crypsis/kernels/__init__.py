@@ -1,1 +1,1 @@
-"""Arrays in, arrays out: the compiled inner loops, and the only packages that know numba."""
+"""Arrays in, arrays out: the compiled inner loops, and the only package that knows numba."""

@@ -21,84 +21,77 @@ from crypsis.kernels.compile import kernel
 _7, _11, _13, _17, _32 = np.uint64(7), np.uint64(11), np.uint64(13), np.uint64(17), np.uint64(32)
 _LOW, _UNIT = np.uint64(2**32 - 1), 2.0**-53
 
-EVEN = 1e-9
-"""A rise of this many temperatures is rounding: the walk must not depend on its sign."""
-HOPELESS = 14.0
-"""A rise of this many temperatures is refused unasked: once in a million it might have been accepted."""
+ROUNDING = 1e-9
+"""A rise of this many temperatures is rounding: what is accepted must not depend on its sign."""
+REJECTED_ABOVE = 14.0
+"""A rise of this many temperatures is rejected without a draw: it would be accepted once in a million."""
 
 
-class WalkContext(NamedTuple):
-    """What a search over partitions walks on, and never changes.
+class AnnealingContext(NamedTuple):
+    """What simulated annealing over partitions reads, and never changes."""
 
-    points  float64[n, p], p a multiple of four;  neighbours  int32[n, m]: the nearest other records, nearest first
-    warmth  float64[n]: the temperature's unit at each record, its local squared spacing
-    """
-
+    # float64[n, p], p a multiple of four;  neighbours  int32[n, m]: the nearest other records, nearest first
     points: Floats
     neighbours: Int32s
-    warmth: Floats
+    temperature_unit: Floats  # float64[n]: unit of the temperature at each record, its local squared spacing
 
 
-class WalkGroups(NamedTuple):
-    """A partition that can be changed in place.
-
-    place  where a record stands in its group's list;  members  int32[slots, 2k − 1];  used  int64[1]: slots in use
-    free   records whose groups may change, always whole groups
-    trail  int32[2, 3k]: records moved and the groups they came from, for taking moves back
-    """
+class AnnealingGroups(NamedTuple):
+    """A partition that can be changed in place."""
 
     labels: Int32s
+    # where a record stands in its group's list;  members  int32[slots, 2k − 1];  used  int64[1]: slots in use
     place: Int32s
     members: Int32s
     sizes: Int32s
     centroids: Floats
     used: Ints
-    free: Flags
-    trail: Int32s
+    free: Flags  # records whose groups may change, always whole groups
+    undo: Int32s  # int32[2, 3k]: records moved and the groups they came from
 
 
-def _draw(chance: Words) -> np.uint64:
-    """The next 64 bits of a xorshift generator whose state is `chance[0]`, never zero."""
-    bits: np.uint64 = chance[0]
+def _draw(random_state: Words) -> np.uint64:
+    """The next 64 bits of a xorshift generator whose state is `random_state[0]`, never zero."""
+    bits: np.uint64 = random_state[0]
     bits ^= bits << _13
     bits ^= bits >> _7
     bits ^= bits << _17
-    chance[0] = bits
+    random_state[0] = bits
     return bits
 
 
 draw = kernel(_draw)
 
 
-def _below(bits: np.uint64, limit: int) -> int:
+def _integer_below(bits: np.uint64, limit: int) -> int:
     """Thirty-two bits as a whole number in [0, limit)."""
     return int(np.int64((bits * np.uint64(limit)) >> _32))
 
 
-below = kernel(_below)
+integer_below = kernel(_integer_below)
 
 
-def _bears(rise: float, heat: float, chance: Words) -> bool:
-    """Metropolis: a change for the better always, one for the worse with probability exp(−rise / heat)."""
-    if rise < EVEN * heat:
+def _accept(rise: float, temperature: float, random_state: Words) -> bool:
+    """Metropolis acceptance: a change for the better always, else with probability exp(−rise / temperature)."""
+    if rise < ROUNDING * temperature:
         return True
-    if rise >= HOPELESS * heat:
+    if rise >= REJECTED_ABOVE * temperature:
         return False
-    return rise < -heat * math.log((np.float64(draw(chance) >> _11) + 0.5) * _UNIT)
+    return rise < -temperature * math.log((np.float64(draw(random_state) >> _11) + 0.5) * _UNIT)
 
 
-bears = kernel(_bears)
+accept = kernel(_accept)
 
 
-def _bearable(heat: float, chance: Words) -> float:
-    """The rise up to which the next change is borne: `bears` with its chance drawn first: sums may end early."""
-    return -heat * math.log((np.float64(draw(chance) >> _11) + 0.5) * _UNIT)
+def _draw_threshold(temperature: float, random_state: Words) -> float:
+    """The rise below which the next change is accepted: the draw of `accept` made first, so that sums may end early."""
+    return -temperature * math.log((np.float64(draw(random_state) >> _11) + 0.5) * _UNIT)
 
 
-bearable = kernel(_bearable)
+draw_threshold = kernel(_draw_threshold)
 
 
-def _apart(one: Floats, i: int, other: Floats, j: int) -> float:
+def _squared_distance(one: Floats, i: int, other: Floats, j: int) -> float:
     """Squared distance of two rows."""
     a = b = c = d = 0.0
     for q in range(0, one.shape[1], 4):
@@ -111,11 +104,11 @@ def _apart(one: Floats, i: int, other: Floats, j: int) -> float:
     return (a + b) + (c + d)
 
 
-apart = kernel(_apart)
+squared_distance = kernel(_squared_distance)
 
 
-def _exchange(groups: WalkGroups, points: Floats, i: int, j: int) -> float:
-    """Change of SSE if two records of different groups trade places."""
+def _judge_swap(groups: AnnealingGroups, points: Floats, i: int, j: int) -> float:
+    """Change of SSE if two records of different groups are swapped."""
     a, b = groups.labels[i], groups.labels[j]
     centroids = groups.centroids
     s = t = u = v = 0.0
@@ -128,10 +121,10 @@ def _exchange(groups: WalkGroups, points: Floats, i: int, j: int) -> float:
     return 2.0 * (s + u) - (t + v) * (1.0 / float(groups.sizes[a]) + 1.0 / float(groups.sizes[b]))
 
 
-exchange = kernel(_exchange)
+judge_swap = kernel(_judge_swap)
 
 
-def _leave(groups: WalkGroups, points: Floats, i: int) -> None:
+def _leave(groups: AnnealingGroups, points: Floats, i: int) -> None:
     """Take a record out of its group; its label stays until it enters another."""
     a = groups.labels[i]
     last = groups.sizes[a] - 1
@@ -147,7 +140,7 @@ def _leave(groups: WalkGroups, points: Floats, i: int) -> None:
 leave = kernel(_leave)
 
 
-def _enter(groups: WalkGroups, points: Floats, i: int, b: int) -> None:
+def _enter(groups: AnnealingGroups, points: Floats, i: int, b: int) -> None:
     """Put a record that left its group into another one."""
     size = groups.sizes[b]
     groups.members[b, size] = i
@@ -162,7 +155,7 @@ def _enter(groups: WalkGroups, points: Floats, i: int, b: int) -> None:
 enter = kernel(_enter)
 
 
-def _close(groups: WalkGroups, a: int) -> None:
+def _close(groups: AnnealingGroups, a: int) -> None:
     """Give up an empty slot; the last slot moves into the hole."""
     last = groups.used[0] - 1
     groups.used[0] = last
@@ -180,8 +173,8 @@ def _close(groups: WalkGroups, a: int) -> None:
 close = kernel(_close)
 
 
-def _settle(groups: WalkGroups, points: Floats, pool: Int32s) -> float:
-    """Recompute the centroids of the pool's groups from their members alone and return their exact SSE: no drift."""
+def _recompute_centroids(groups: AnnealingGroups, points: Floats, pool: Int32s) -> float:
+    """Recompute the centroids of the pool's groups from their members, so that nothing drifts; their exact SSE."""
     total = 0.0
     for free in range(pool.shape[0]):
         i = pool[free]
@@ -194,15 +187,15 @@ def _settle(groups: WalkGroups, points: Floats, pool: Int32s) -> float:
                 added += points[groups.members[g, m], q]
             groups.centroids[g, q] = added / groups.sizes[g]
         for m in range(groups.sizes[g]):
-            total += apart(points, groups.members[g, m], groups.centroids, g)
+            total += squared_distance(points, groups.members[g, m], groups.centroids, g)
     return total
 
 
-settle = kernel(_settle)
+recompute_centroids = kernel(_recompute_centroids)
 
 
-def _arrange(groups: WalkGroups, labels: Int32s) -> None:
-    """Load labels 0 … G−1 into the groups; their centroids are left to `settle`."""
+def _load_labels(groups: AnnealingGroups, labels: Int32s) -> None:
+    """Load labels 0 … G−1 into the groups; their centroids are left to `recompute_centroids`."""
     used = 0
     for g in range(groups.sizes.shape[0]):
         groups.sizes[g] = 0
@@ -216,35 +209,35 @@ def _arrange(groups: WalkGroups, labels: Int32s) -> None:
     groups.used[0] = used
 
 
-arrange = kernel(_arrange)
+load_labels = kernel(_load_labels)
 
 
-def _rewind(groups: WalkGroups, points: Floats, start: int, end: int) -> None:
-    """Take back the moves start … end − 1 of the trail, last first."""
+def _undo_moves(groups: AnnealingGroups, points: Floats, start: int, end: int) -> None:
+    """Undo the moves start … end − 1, last first."""
     for q in range(end - 1, start - 1, -1):
-        i = groups.trail[0, q]
+        i = groups.undo[0, q]
         leave(groups, points, i)
-        enter(groups, points, i, groups.trail[1, q])
+        enter(groups, points, i, groups.undo[1, q])
 
 
-rewind = kernel(_rewind)
+undo_moves = kernel(_undo_moves)
 
 
-def _scatter(groups: WalkGroups, context: WalkContext, g: int, limit: float) -> float:
-    """Send the members of a group one by one to the cheapest neighbouring group with room; the rise of SSE.
+def _dissolve_group(groups: AnnealingGroups, context: AnnealingContext, g: int, limit: float) -> float:
+    """Send the members of a group one by one to the cheapest neighbouring group of less than 2k − 1; the rise of SSE.
 
-    Leaves slot g empty and the moves in the trail. Where there is no room, or the rise reaches the limit, nothing
-    changes and it returns infinity.
+    Leaves slot g empty and the moves in `undo`. Where all neighbouring groups are full, or the rise reaches the limit,
+    nothing changes and it returns infinity.
     """
-    points, trail = context.points, groups.trail
+    points, undo = context.points, groups.undo
     most, size = groups.members.shape[1], groups.sizes[g]
     rise = 0.0
     for q in range(size):
-        trail[0, q] = groups.members[g, q]
-        trail[1, q] = g
-        rise -= apart(points, groups.members[g, q], groups.centroids, g)
+        undo[0, q] = groups.members[g, q]
+        undo[1, q] = g
+        rise -= squared_distance(points, groups.members[g, q], groups.centroids, g)
     for q in range(size):
-        i = trail[0, q]
+        i = undo[0, q]
         best, cheapest, seen = -1, np.inf, -1
         for near in range(context.neighbours.shape[1]):
             j = context.neighbours[i, near]
@@ -252,27 +245,27 @@ def _scatter(groups: WalkGroups, context: WalkContext, g: int, limit: float) -> 
             if b in (g, seen) or groups.sizes[b] == most or not groups.free[j]:
                 continue
             seen = b
-            cost = apart(points, i, groups.centroids, b) * groups.sizes[b] / (groups.sizes[b] + 1.0)
+            cost = squared_distance(points, i, groups.centroids, b) * groups.sizes[b] / (groups.sizes[b] + 1.0)
             if cost < cheapest:
                 best, cheapest = b, cost
         rise += cheapest
         if rise >= limit:
-            rewind(groups, points, 0, q)
+            undo_moves(groups, points, 0, q)
             return np.inf
         leave(groups, points, i)
         enter(groups, points, i, best)
     return rise
 
 
-scatter = kernel(_scatter)
+dissolve_group = kernel(_dissolve_group)
 
 
-def _gather(groups: WalkGroups, context: WalkContext, seed: int, g: int, start: int) -> float:
+def _form_group(groups: AnnealingGroups, context: AnnealingContext, seed: int, g: int, start: int) -> float:
     """Fill the empty slot g with a record and its nearest neighbours that their groups can spare; the rise of SSE.
 
-    The trail is written from position `start`; with too few to spare nothing changes: infinity.
+    `undo` is written from position `start`; with too few to spare nothing changes: infinity.
     """
-    points, trail, least = context.points, groups.trail, (groups.members.shape[1] + 1) // 2
+    points, undo, least = context.points, groups.undo, (groups.members.shape[1] + 1) // 2
     for q in range(points.shape[1]):
         groups.centroids[g, q] = 0.0
     rise = 0.0
@@ -285,39 +278,41 @@ def _gather(groups: WalkGroups, context: WalkContext, seed: int, g: int, start: 
             if q < 0:
                 return np.inf
             continue
-        rise -= apart(points, i, groups.centroids, a) * size / (size - 1.0)
-        trail[0, end] = i
-        trail[1, end] = a
+        rise -= squared_distance(points, i, groups.centroids, a) * size / (size - 1.0)
+        undo[0, end] = i
+        undo[1, end] = a
         end += 1
         leave(groups, points, i)
         enter(groups, points, i, g)
         if end == start + least:
             for m in range(start, end):
-                rise += apart(points, trail[0, m], groups.centroids, g)
+                rise += squared_distance(points, undo[0, m], groups.centroids, g)
             return rise
-    rewind(groups, points, start, end)
+    undo_moves(groups, points, start, end)
     return np.inf
 
 
-gather = kernel(_gather)
+form_group = kernel(_form_group)
 
 
-def _upheave(groups: WalkGroups, context: WalkContext, seed: int, kind: int, heat: float, chance: Words) -> bool:
-    """Dissolve the seed's group (0), open a group around the seed (1) or do both at once (2), if the rise is borne."""
+def _regroup(
+    groups: AnnealingGroups, context: AnnealingContext, seed: int, kind: int, temperature: float, random_state: Words
+) -> bool:
+    """Dissolve the seed's group (0), form a group around the seed (1) or do both at once (2), if that is accepted."""
     least = (groups.members.shape[1] + 1) // 2
     g = groups.used[0] if kind == 1 else groups.labels[seed]
     moved = groups.sizes[g]
     rise = 0.0
     if kind != 1:
-        rise += scatter(groups, context, g, HOPELESS * heat if kind == 0 else np.inf)
+        rise += dissolve_group(groups, context, g, REJECTED_ABOVE * temperature if kind == 0 else np.inf)
         if rise == np.inf:
             return False
     if kind != 0:
-        rise += gather(groups, context, seed, g, moved)
+        rise += form_group(groups, context, seed, g, moved)
         if groups.sizes[g] > 0:
             moved += least
-    if not bears(rise, heat, chance):
-        rewind(groups, context.points, 0, moved)
+    if not accept(rise, temperature, random_state):
+        undo_moves(groups, context.points, 0, moved)
         return False
     if kind == 0:
         close(groups, g)
@@ -326,59 +321,57 @@ def _upheave(groups: WalkGroups, context: WalkContext, seed: int, kind: int, hea
     return True
 
 
-upheave = kernel(_upheave)
+regroup = kernel(_regroup)
 
 
 def _anneal(
-    groups: WalkGroups,
-    context: WalkContext,
+    groups: AnnealingGroups,
+    context: AnnealingContext,
     pool: Int32s,
     steps: int,
     hot: float,
     cold: float,
-    upheaval: float,
-    chance: Words,
+    regroup_rate: float,
+    random_state: Words,
 ) -> None:
-    """Walk `steps` random moves while the temperature falls geometrically from hot to cold.
+    """Simulated annealing: try `steps` random moves while the temperature falls geometrically from hot to cold.
 
-    pool      int32[m]: the free records
-    upheaval  probability of a dissolve or create move in place of a relocate or swap
-    chance    uint64[1], the generator's state: the same state gives the same walk
+    `pool` int32[m]; `random_state` uint64[1]: state of the generator: the same state gives the same moves.
     """
-    points, neighbours, warmth = context
+    points, neighbours, unit = context
     reach = neighbours.shape[1]
     most = groups.members.shape[1]
     least = (most + 1) // 2
     labels, sizes, centroids = groups.labels, groups.sizes, groups.centroids
-    rarely = np.uint64(upheaval * 2.0**32)
+    rarely = np.uint64(regroup_rate * 2.0**32)
     cooling = (cold / hot) ** (256.0 / max(steps, 256))
-    heat = hot
+    temperature = hot
     for step in range(steps):
         if step & 255 == 255:
-            heat *= cooling
-        bits = draw(chance)
-        i = pool[below(bits >> _32, pool.size)]
+            temperature *= cooling
+        bits = draw(random_state)
+        i = pool[integer_below(bits >> _32, pool.size)]
         if bits & _LOW < rarely:
-            kind = below(draw(chance) >> _32, 3)
-            upheave(groups, context, i, kind, heat * warmth[i], chance)
+            kind = integer_below(draw(random_state) >> _32, 3)
+            regroup(groups, context, i, kind, temperature * unit[i], random_state)
             continue
-        bits = draw(chance)
+        bits = draw(random_state)
         # Near neighbours more often than far ones: a uniform rank below a uniform limit.
-        j = neighbours[i, below(bits & _LOW, 1 + below(bits >> _32, reach))]
+        j = neighbours[i, integer_below(bits & _LOW, 1 + integer_below(bits >> _32, reach))]
         a, b = labels[i], labels[j]
         if a == b or not groups.free[j]:
             continue
         size_a, size_b = sizes[a], sizes[b]
         if size_a > least and size_b < most:
-            rise = apart(points, i, centroids, b) * size_b / (size_b + 1.0) - apart(
+            rise = squared_distance(points, i, centroids, b) * size_b / (size_b + 1.0) - squared_distance(
                 points, i, centroids, a
             ) * size_a / (size_a - 1.0)
-            if bears(rise, heat * warmth[i], chance):
+            if accept(rise, temperature * unit[i], random_state):
                 leave(groups, points, i)
                 enter(groups, points, i, b)
                 continue
-        j = groups.members[b, below(draw(chance) >> _32, size_b)]
-        if bears(exchange(groups, points, i, j), heat * 0.5 * (warmth[i] + warmth[j]), chance):
+        j = groups.members[b, integer_below(draw(random_state) >> _32, size_b)]
+        if accept(judge_swap(groups, points, i, j), temperature * 0.5 * (unit[i] + unit[j]), random_state):
             leave(groups, points, i)
             leave(groups, points, j)
             enter(groups, points, i, b)
@@ -390,7 +383,7 @@ anneal = kernel(_anneal)
 # -- Regions of a partition: the groups around a record, freed to be solved again.
 
 
-def _region(groups: WalkGroups, context: WalkContext, seed: int, pool: Int32s) -> int:
+def _free_region(groups: AnnealingGroups, context: AnnealingContext, seed: int, pool: Int32s) -> int:
     """Free the groups around a record, nearest first, until the pool cannot take another; returns how many records."""
     for i in range(groups.free.shape[0]):
         groups.free[i] = False
@@ -415,24 +408,18 @@ def _region(groups: WalkGroups, context: WalkContext, seed: int, pool: Int32s) -
     return count
 
 
-region = kernel(_region)
+free_region = kernel(_free_region)
 
-# -- Swapping and moving records between near groups of a given partition, as long as the SSE falls.
+# -- Swaps and moves of records between near groups of a given partition, as long as the SSE falls.
 
 
 class SwapGroups(NamedTuple):
-    """A partition under improvement.
+    """A partition under improvement."""
 
-    points     float64[n, p]
-    centroids  float64[G, p]
-    members    int64[G, room]: rows of each group, in its first sizes[g] places
-    sizes      int64[G]
-    """
-
-    points: Floats
-    centroids: Floats
-    members: Ints
-    sizes: Ints
+    points: Floats  # float64[n, p]
+    centroids: Floats  # float64[G, p]
+    members: Ints  # int64[G, most]: rows of each group, in its first sizes[g] places
+    sizes: Ints  # int64[G]
 
 
 def _near_groups(centroids: Floats, many: int) -> Int32s:
@@ -465,10 +452,10 @@ def _near_groups(centroids: Floats, many: int) -> Int32s:
     return near
 
 
-def _best_change(groups: SwapGroups, near: Int32s, k: int, row: int, own: int) -> tuple[float, int, int]:
+def _find_best_change(groups: SwapGroups, near: Int32s, k: int, row: int, own: int) -> tuple[float, int, int]:
     """The change of one row's group that lowers the SSE most → (change, group, place of the partner or −1).
 
-    With d = y − x and w the own centroid less the other, exchanging x for y changes the SSE by
+    With d = y − x and w the own centroid less the other, swapping x for y changes the SSE by
     −2 d·w − |d|² (1/a + 1/b); moving x alone, by b/(b+1) |x − c_b|² − a/(a−1) |x − c_a|². a, b are the sizes.
     """
     points, centroids, members, sizes = groups.points, groups.centroids, groups.members, groups.sizes
@@ -508,15 +495,16 @@ def _recentre(groups: SwapGroups, group: int) -> None:
         groups.centroids[group, j] = total / groups.sizes[group]
 
 
-best_change, recentre, near_groups = kernel(_best_change), kernel(_recentre), kernel(_near_groups)
+find_best_change, recentre, near_groups = kernel(_find_best_change), kernel(_recentre), kernel(_near_groups)
 
 
 def _swap_records(points: Floats, labels: Int32s, near: Int32s, k: int, passes: int) -> int:
-    """Change labels in place, row after row, by the best exchange or move with a near group; → changes made.
+    """Change labels in place, row after row, by the best swap or move with a near group; → changes made.
 
-    points  float64[n, p], centred near 0;  labels  int32[n] of groups 0 … G − 1 of at least k rows
-    near    int32[G, c] from `near_groups`;  passes  most rounds over all rows; ends early when nothing changes
     Sizes stay at least k, and at most 2k − 1 where they were. The SSE never rises. O(passes · n c k p) time.
+
+    `points` float64[n, p]: centred near 0;  labels  int32[n] of groups 0 … G − 1 of at least k rows; `near` int32[G,
+    c].
     """
     n, p = points.shape
     count = near.shape[0]
@@ -539,7 +527,7 @@ def _swap_records(points: Floats, labels: Int32s, near: Int32s, k: int, passes: 
         before = changes
         for row in range(n):
             own = labels[row]
-            _change, group, partner = best_change(groups, near, k, row, own)
+            _change, group, partner = find_best_change(groups, near, k, row, own)
             if group < 0:
                 continue
             if partner >= 0:

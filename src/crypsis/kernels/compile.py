@@ -61,7 +61,7 @@ event.register("numba:compile", _stopwatch)  # type: ignore[no-untyped-call]
 
 
 def seconds_compiling() -> float:
-    """Seconds of wall time in which this process compiled kernels so far; what a cache gave back counts nothing."""
+    """Seconds of this process that the decorator `kernel` took to compile; a cache counts nothing."""
     running = time.monotonic() - _stopwatch.begun if _stopwatch.depth else 0.0
     return _stopwatch.total + running
 
@@ -75,16 +75,16 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def is_compiled(function: Callable[..., Any]) -> bool:
-    """Whether what `kernel` returned runs without being compiled first: it did in this process, or its code is kept."""
+    """Whether a function that the decorator `kernel` returned has nothing to compile before it runs."""
     overloads = getattr(function, "overloads", None)
     if overloads is None or overloads:
         return True
-    return not PLAIN and kernel_compiler.is_kept(cast(Any, function))
+    return not PLAIN and kernel_compiler.keeps_numba_kernel(cast(Any, function))
 
 
 @cache
-def complete() -> Path | None:
-    """The file that says that the usual kernels of exactly these sources are compiled; None where none are kept."""
+def locate_compile_mark() -> Path | None:
+    """Locate the file that says that `kernel` need not compile the usual kernels again; None if not kept."""
     if PLAIN:
         return None
     digest = hashlib.sha256()

@@ -46,14 +46,15 @@ enter = kernel(_enter)
 
 
 def admit(scores: Floats, boxes: Floats, score: Floats, box: Floats) -> tuple[Flags, bool]:
-    """One step of the archive: which members stay, and whether the newcomer is let in.
+    """Kernel: one step of the archive: which members stay, and whether the newcomer is let in.
 
-    scores, boxes  float64[n, m] of the members; score, box  float64[m] of the newcomer
     →              bool[n] members that stay, True if the newcomer enters
 
     Box dominance: between different boxes the boxes decide, inside one box the scores decide. Boxes equal
     to the scores give plain dominance. The newcomer's own box is looked up after the members it dominates
     have left, so that a better solution takes over its box; otherwise the first in a box stays.
+
+    `scores`, `boxes` float64[n, m].
     """
     stay, row = np.ones(len(scores), dtype=np.bool_), np.ascontiguousarray
     return stay, bool(enter(row(scores), row(boxes), row(score)[None], row(box)[None], stay))
@@ -116,14 +117,15 @@ def _strengths(scores: Floats) -> Floats:
 strengths = kernel(_strengths)
 
 
-def _undominated(scores: Floats, order: Ints) -> Flags:
+def _find_undominated(scores: Floats, order: Ints) -> Flags:
     """bool[n]: rows that no other row dominates; of equal rows the first in order alone.
 
-    order  int64[n]: the rows sorted by their first score, then the second and so on, so that whatever dominates a
-           row stands before it
 
     Only the rows kept so far are asked, the one that answered last at first. O(n log n) with the sort for two
     scores; for more, O(n · front) at worst.
+
+    `order` int64[n]: the rows sorted by their first score, then the second and so on, so that whatever dominates a
+    row stands before it.
     """
     n = order.shape[0]
     keep, kept, count = np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64), 0
@@ -149,4 +151,4 @@ def _undominated(scores: Floats, order: Ints) -> Flags:
     return keep
 
 
-undominated = kernel(_undominated)
+find_undominated = kernel(_find_undominated)

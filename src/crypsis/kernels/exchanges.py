@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crypsis.kernels.annealing import HOPELESS, bears, below, draw
+from crypsis.kernels.annealing import REJECTED_ABOVE, accept, draw, integer_below
 from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
 
@@ -23,90 +23,71 @@ SLACK = 1e-12
 
 
 class ExchangeFile(NamedTuple):
-    """Records as collected and as published, in coordinates, and the attacks on them.
+    """Records as collected and as published, in coordinates, and the attacks on them."""
 
-    known, published  float64[q, b];  nominal  bool[q]: the coordinate is a code, equal or not
-    charge  float64[q]: what a published coordinate costs for what it loses: a squared unit, or another category
-    spent, caps  float64[q]: what it costs in all records, and may
-    starts, coords  int32[u + 1], int32[…]: coordinates that are exchanged together, unit by unit
-    unit_of  int32[q]: the unit of a coordinate, −1 if it is never exchanged
-    donors  int32[b, u]: whose values a record publishes;  strata  int32[u, b]: only equal ones exchange
-    bounds, seen, weights  int32[A + 1], int32[…], float64[…]: coordinates each attack sees, ascending, and what a
-        squared gap in each counts for
-    touched  bool[u, A]: whether an attack sees a unit
-    limits  float64[A]: share of records an attack may find, per cent
-    """
-
-    known: Floats
+    known: Floats  # float64[q, b];  nominal  bool[q]: the coordinate is a code, equal or not
     published: Floats
     nominal: Flags
+    # float64[q]: what a published coordinate costs for what it loses: a squared unit, or another category
     charge: Floats
-    spent: Floats
+    spent: Floats  # float64[q]: what it costs in all records, and may
     caps: Floats
-    starts: Int32s
+    starts: Int32s  # int32[u + 1], int32[…]: coordinates that are exchanged together, unit by unit
     coords: Int32s
-    unit_of: Int32s
-    donors: Int32s
+    unit_of: Int32s  # int32[q]: the unit of a coordinate, −1 if it is never exchanged
+    donors: Int32s  # int32[b, u]: whose values a record publishes;  strata  int32[u, b]: only equal ones exchange
     strata: Int32s
+    # int32[A + 1], int32[…], float64[…]: coordinates each attack sees, ascending, and what a squared gap in each
+    # counts for
     bounds: Int32s
     seen: Int32s
     weights: Floats
-    touched: Flags
-    limits: Floats
+    touched: Flags  # bool[u, A]: whether an attack sees a unit
+    limits: Floats  # float64[A]: share of records an attack may find, per cent
 
 
 class LinkCounts(NamedTuple):
-    """What every attack counts for every record.
+    """What every attack counts for every record."""
 
-    near, ties  int32[A, b]: published records that lie nearer than its own, and as near, its own among them
-    low, high  float64[A, b]: squared distances below the first are nearer, up to the second as near
-    found  float64[A]: records that are found, expected
-    """
-
-    near: Int32s
+    near: Int32s  # int32[A, b]: published records that lie nearer than its own, and as near, its own among them
     ties: Int32s
-    low: Floats
+    low: Floats  # float64[A, b]: squared distances below the first are nearer, up to the second as near
     high: Floats
-    found: Floats
+    found: Floats  # float64[A]: records that are found, expected
 
 
-class ExchangeRoom(NamedTuple):
-    """Buffers, and the counts that were overwritten, so that they can be put back.
+class ExchangeWorkspace(NamedTuple):
+    """Buffers, and the counts that were overwritten, so that they can be put back."""
 
-    gaps  float64[2, q, b];  sums  float64[2, b];  fresh, held  float64[q]: values to be published, and before
-    spent, found  float64[q], float64[A]: as before
-    log  int32[L, 4]: attack, record, near, ties;  edges  float64[L, 2]: low, high;  length  int64[1]
-    """
-
-    gaps: Floats
+    gaps: Floats  # float64[2, q, b];  sums  float64[2, b];  fresh, held  float64[q]: values to be published, and before
     sums: Floats
     fresh: Floats
     held: Floats
-    spent: Floats
+    spent: Floats  # float64[q], float64[A]: as before
     found: Floats
-    log: Int32s
+    log: Int32s  # int32[L, 4]: attack, record, near, ties;  edges  float64[L, 2]: low, high;  length  int64[1]
     edges: Floats
     length: Ints
 
 
-def _moved(nominal: bool, one: float, other: float) -> float:
+def _coordinate_distance(nominal: bool, one: float, other: float) -> float:
     """How far two values of a coordinate lie apart: the distance, or 1 for two categories."""
     if nominal:
         return 1.0 if one != other else 0.0
     return abs(one - other)
 
 
-moved = kernel(_moved)
+coordinate_distance = kernel(_coordinate_distance)
 
 
-def _lost(nominal: bool, known: float, published: float) -> float:
+def _coordinate_loss(nominal: bool, known: float, published: float) -> float:
     """What a published coordinate loses: the squared distance, or 1 for another category."""
     if nominal:
         return 1.0 if known != published else 0.0
     return (known - published) * (known - published)
 
 
-lost = kernel(_lost)
+coordinate_loss = kernel(_coordinate_loss)
 
 
 def _fill_gaps(side: Floats, c: int, at: float, nominal: bool, out: Floats) -> None:
@@ -124,34 +105,34 @@ def _fill_gaps(side: Floats, c: int, at: float, nominal: bool, out: Floats) -> N
 fill_gaps = kernel(_fill_gaps)
 
 
-def _note(counts: LinkCounts, room: ExchangeRoom, a: int, m: int) -> None:
+def _log_counts(counts: LinkCounts, workspace: ExchangeWorkspace, a: int, m: int) -> None:
     """Remember what an attack counts for a record, before it changes."""
-    at = room.length[0]
-    room.log[at, 0], room.log[at, 1] = a, m
-    room.log[at, 2], room.log[at, 3] = counts.near[a, m], counts.ties[a, m]
-    room.edges[at, 0], room.edges[at, 1] = counts.low[a, m], counts.high[a, m]
-    room.length[0] = at + 1
+    at = workspace.length[0]
+    workspace.log[at, 0], workspace.log[at, 1] = a, m
+    workspace.log[at, 2], workspace.log[at, 3] = counts.near[a, m], counts.ties[a, m]
+    workspace.edges[at, 0], workspace.edges[at, 1] = counts.low[a, m], counts.high[a, m]
+    workspace.length[0] = at + 1
 
 
-note = kernel(_note)
+log_counts = kernel(_log_counts)
 
 
-def _take_back(counts: LinkCounts, room: ExchangeRoom) -> None:
+def _restore_counts(counts: LinkCounts, workspace: ExchangeWorkspace) -> None:
     """Put back every count that was noted."""
-    for at in range(room.length[0] - 1, -1, -1):
-        a, m = room.log[at, 0], room.log[at, 1]
-        counts.near[a, m], counts.ties[a, m] = room.log[at, 2], room.log[at, 3]
-        counts.low[a, m], counts.high[a, m] = room.edges[at, 0], room.edges[at, 1]
-    room.length[0] = 0
+    for at in range(workspace.length[0] - 1, -1, -1):
+        a, m = workspace.log[at, 0], workspace.log[at, 1]
+        counts.near[a, m], counts.ties[a, m] = workspace.log[at, 2], workspace.log[at, 3]
+        counts.low[a, m], counts.high[a, m] = workspace.edges[at, 0], workspace.edges[at, 1]
+    workspace.length[0] = 0
 
 
-take_back = kernel(_take_back)
+restore_counts = kernel(_restore_counts)
 
 
-def _recount(file: ExchangeFile, counts: LinkCounts, room: ExchangeRoom, r: int, unit: int) -> None:
+def _recount(file: ExchangeFile, counts: LinkCounts, workspace: ExchangeWorkspace, r: int, unit: int) -> None:
     """Count for record r, as somebody who is looked for, in the attacks that see a unit; −1: in all."""
     attacks, b = file.limits.shape[0], file.known.shape[1]
-    gaps, total = room.gaps[0], room.sums[0]
+    gaps, total = workspace.gaps[0], workspace.sums[0]
     for c in range(file.known.shape[0]):
         fill_gaps(file.published, c, file.known[c, r], file.nominal[c], gaps[c])
     for a in range(attacks):
@@ -173,7 +154,7 @@ def _recount(file: ExchangeFile, counts: LinkCounts, room: ExchangeRoom, r: int,
             ties += total[m] <= high
         ties -= near
         if unit >= 0:
-            note(counts, room, a, r)
+            log_counts(counts, workspace, a, r)
         if counts.near[a, r] == 0:
             counts.found[a] -= 1.0 / counts.ties[a, r]
         if near == 0:
@@ -195,41 +176,41 @@ def _total_up(file: ExchangeFile, counts: LinkCounts) -> None:
     for c in range(file.known.shape[0]):
         file.spent[c] = 0.0
         for r in range(b):
-            file.spent[c] += file.charge[c] * lost(file.nominal[c], file.known[c, r], file.published[c, r])
+            file.spent[c] += file.charge[c] * coordinate_loss(file.nominal[c], file.known[c, r], file.published[c, r])
 
 
 total_up = kernel(_total_up)
 
 
-def _count_links(file: ExchangeFile, counts: LinkCounts, room: ExchangeRoom, people: Ints) -> None:
+def _count_links(file: ExchangeFile, counts: LinkCounts, workspace: ExchangeWorkspace, people: Ints) -> None:
     """Count everything afresh for some records; O(b) for each.
 
-    people  int64[…]: records that are looked for; others count as not found
+    `people` int64[…].
     """
     for a in range(file.limits.shape[0]):
         for r in range(file.known.shape[1]):
             counts.near[a, r] = 1
     for place in range(people.shape[0]):
-        recount(file, counts, room, people[place], -1)
+        recount(file, counts, workspace, people[place], -1)
     total_up(file, counts)
 
 
 count_links = kernel(_count_links)
 
 
-def _rewrite(file: ExchangeFile, counts: LinkCounts, room: ExchangeRoom, r: int, unit: int) -> int:
-    """Published record r takes the values room.fresh in a unit; → coordinates that were read."""
+def _rewrite(file: ExchangeFile, counts: LinkCounts, workspace: ExchangeWorkspace, r: int, unit: int) -> int:
+    """Published record r takes the values workspace.fresh in a unit; → coordinates that were read."""
     attacks, b, work = file.limits.shape[0], file.known.shape[1], 0
-    before, after, old, new = room.gaps[0], room.gaps[1], room.sums[0], room.sums[1]
+    before, after, old, new = workspace.gaps[0], workspace.gaps[1], workspace.sums[0], workspace.sums[1]
     for c in range(file.known.shape[0]):
         fill_gaps(file.known, c, file.published[c, r], file.nominal[c], before[c])
     for place in range(file.starts[unit], file.starts[unit + 1]):
         c = file.coords[place]
-        fill_gaps(file.known, c, room.fresh[c], file.nominal[c], after[c])
-        here, there = file.published[c, r], room.fresh[c]
-        file.spent[c] -= file.charge[c] * lost(file.nominal[c], file.known[c, r], here)
-        file.spent[c] += file.charge[c] * lost(file.nominal[c], file.known[c, r], there)
-        file.published[c, r] = room.fresh[c]
+        fill_gaps(file.known, c, workspace.fresh[c], file.nominal[c], after[c])
+        here, there = file.published[c, r], workspace.fresh[c]
+        file.spent[c] -= file.charge[c] * coordinate_loss(file.nominal[c], file.known[c, r], here)
+        file.spent[c] += file.charge[c] * coordinate_loss(file.nominal[c], file.known[c, r], there)
+        file.published[c, r] = workspace.fresh[c]
     for a in range(attacks):
         if not file.touched[unit, a]:
             continue
@@ -251,20 +232,20 @@ def _rewrite(file: ExchangeFile, counts: LinkCounts, room: ExchangeRoom, r: int,
             tied, ties = int(old[m] <= high) - was, int(new[m] <= high) - is_near
             if was == is_near and tied == ties:
                 continue
-            note(counts, room, a, m)
+            log_counts(counts, workspace, a, m)
             if counts.near[a, m] == 0:
                 counts.found[a] -= 1.0 / counts.ties[a, m]
             counts.near[a, m] += is_near - was
             counts.ties[a, m] += ties - tied
             if counts.near[a, m] == 0:
                 counts.found[a] += 1.0 / counts.ties[a, m]
-    recount(file, counts, room, r, unit)
+    recount(file, counts, workspace, r, unit)
     return int(work * b)
 
 
 rewrite = kernel(_rewrite)
 
-# -- The walk of values between records: which exchange is tried next, and whether it is kept.
+# -- Annealing of exchanges: which exchange is tried next, and whether it is accepted.
 
 NEAR, FAR, REPLACE, RESTORE = range(4)
 """Moves: exchange with a similar record, exchange with any, take another's category, take one's own value back."""
@@ -276,62 +257,49 @@ IDLE = 40
 _32, _LOW = np.uint64(32), np.uint64(2**32 - 1)
 
 
-class ExchangePace(NamedTuple):
-    """How a walk goes.
+class ExchangeSettings(NamedTuple):
+    """Settings of an annealing run."""
 
-    work  coordinates that may be read;  hot, cold  temperatures at its beginning and end
-    price  what a record found beyond a limit costs, in per cent of loss for each per cent of records
-    aimed  share of changes, of 2**32, at records that an attack finds too often
-    """
-
-    work: int
+    work: int  # coordinates that may be read;  hot, cold  temperatures at its beginning and end
     hot: float
     cold: float
-    price: float
-    aimed: int
+    price: float  # what a record found beyond a limit costs, in per cent of loss for each per cent of records
+    aimed: int  # share of changes, of 2**32, at records that an attack finds too often
 
 
 class ExchangeRules(NamedTuple):
-    """Which combinations of values a record may publish.
+    """Which combinations of values a record may publish."""
 
-    bounds, columns, units, strides  int32[R + 1], int32[…], int32[…], int64[…]: the columns of each rule by their row
-        of codes, the unit of each (−1: as collected), and how far apart its codes lie in `allowed`
-    codes  int32[C, n]: values of all donors;  allowed  bool[…];  starts  int64[R]: where a rule begins there
-    exempt  bool[R, n]: records that break a rule as collected
-    """
-
+    # int32[R + 1], int32[…], int32[…], int64[…]: the columns of each rule by their row of codes, the unit of each
+    # (−1: as collected), and how far apart its codes lie in `allowed`
     bounds: Int32s
     columns: Int32s
     units: Int32s
     strides: Ints
-    codes: Int32s
+    codes: Int32s  # int32[C, n]: values of all donors;  allowed  bool[…];  starts  int64[R]: where a rule begins there
     allowed: Flags
     starts: Ints
-    exempt: Flags
+    exempt: Flags  # bool[R, n]: records that break a rule as collected
 
 
-class ExchangeSurroundings(NamedTuple):
-    """What a walk looks up.
+class ExchangeContext(NamedTuple):
+    """What annealing looks up."""
 
-    near  int32[b, m]: similar records;  free  bool[u]: units whose categories may be replaced
-    rows  int32[b]: numbers of the records among all donors
-    """
-
-    near: Int32s
+    near: Int32s  # int32[b, m]: similar records;  free  bool[u]: units whose categories may be replaced
     free: Flags
-    rows: Int32s
+    rows: Int32s  # int32[b]: numbers of the records among all donors
     rules: ExchangeRules
 
 
-def _keeps_rules(file: ExchangeFile, around: ExchangeSurroundings, i: int, unit: int, donor: int) -> bool:
+def _keeps_rules(file: ExchangeFile, context: ExchangeContext, i: int, unit: int, donor: int) -> bool:
     """Whether record i keeps every rule if it publishes the values of a donor in a unit."""
-    rules = around.rules
+    rules = context.rules
     for r in range(rules.starts.shape[0]):
-        if rules.exempt[r, around.rows[i]]:
+        if rules.exempt[r, context.rows[i]]:
             continue
         at, asked = rules.starts[r], False
         for place in range(rules.bounds[r], rules.bounds[r + 1]):
-            row = around.rows[i]
+            row = context.rows[i]
             if rules.units[place] == unit:
                 row, asked = donor, True
             elif rules.units[place] >= 0:
@@ -379,24 +347,24 @@ def _differ(file: ExchangeFile, i: int, j: int, unit: int, collected: bool) -> b
 differ = kernel(_differ)
 
 
-def _dearer(file: ExchangeFile, i: int, j: int, unit: int, exchange: bool) -> float:
+def _loss_rise(file: ExchangeFile, i: int, j: int, unit: int, exchange: bool) -> float:
     """How much more the cells lose if i and j exchange what they publish in a unit, or i takes what j collected."""
     rise = 0.0
     for place in range(file.starts[unit], file.starts[unit + 1]):
         c = file.coords[place]
         nominal, one = file.nominal[c], file.published[c, i]
         two = file.published[c, j] if exchange else file.known[c, j]
-        apart = lost(nominal, file.known[c, i], two) - lost(nominal, file.known[c, i], one)
+        apart = coordinate_loss(nominal, file.known[c, i], two) - coordinate_loss(nominal, file.known[c, i], one)
         if exchange:
-            apart += lost(nominal, file.known[c, j], one) - lost(nominal, file.known[c, j], two)
+            apart += coordinate_loss(nominal, file.known[c, j], one) - coordinate_loss(nominal, file.known[c, j], two)
         rise += file.charge[c] * apart
     return rise
 
 
-dearer = kernel(_dearer)
+loss_rise = kernel(_loss_rise)
 
 
-def _holder(file: ExchangeFile, i: int, unit: int, start: int) -> int:
+def _find_holder(file: ExchangeFile, i: int, unit: int, start: int) -> int:
     """A record that publishes the value of record i in a unit in place of its own; −1 if there is none."""
     b = file.known.shape[1]
     for step in range(b):
@@ -407,10 +375,10 @@ def _holder(file: ExchangeFile, i: int, unit: int, start: int) -> int:
     return -1
 
 
-holder = kernel(_holder)
+find_holder = kernel(_find_holder)
 
 
-def _worst_attack(file: ExchangeFile, counts: LinkCounts, start: int) -> int:
+def _find_exceeding_attack(file: ExchangeFile, counts: LinkCounts, start: int) -> int:
     """An attack that finds more than it may, from a place on; −1 if none does."""
     attacks = file.limits.shape[0]
     for step in range(attacks):
@@ -420,57 +388,57 @@ def _worst_attack(file: ExchangeFile, counts: LinkCounts, start: int) -> int:
     return -1
 
 
-worst_attack = kernel(_worst_attack)
+find_exceeding_attack = kernel(_find_exceeding_attack)
 
 
 def _publish(
-    file: ExchangeFile, counts: LinkCounts, room: ExchangeRoom, i: int, j: int, unit: int, exchange: bool
+    file: ExchangeFile, counts: LinkCounts, workspace: ExchangeWorkspace, i: int, j: int, unit: int, exchange: bool
 ) -> int:
     """Records i and j exchange what they publish in a unit, or i takes what was collected of j; → work."""
     for c in range(file.spent.shape[0]):
-        room.spent[c] = file.spent[c]
+        workspace.spent[c] = file.spent[c]
     for a in range(file.limits.shape[0]):
-        room.found[a] = counts.found[a]
-    room.length[0] = 0
+        workspace.found[a] = counts.found[a]
+    workspace.length[0] = 0
     for place in range(file.starts[unit], file.starts[unit + 1]):
         c = file.coords[place]
-        room.fresh[c] = file.published[c, j] if exchange else file.known[c, j]
-        room.held[c] = file.published[c, i]
-    work = rewrite(file, counts, room, i, unit)
+        workspace.fresh[c] = file.published[c, j] if exchange else file.known[c, j]
+        workspace.held[c] = file.published[c, i]
+    work = rewrite(file, counts, workspace, i, unit)
     if exchange:
         for place in range(file.starts[unit], file.starts[unit + 1]):
             c = file.coords[place]
-            room.fresh[c] = room.held[c]
-        work += rewrite(file, counts, room, j, unit)
+            workspace.fresh[c] = workspace.held[c]
+        work += rewrite(file, counts, workspace, j, unit)
     return work
 
 
 publish = kernel(_publish)
 
 
-def _put_back(
-    file: ExchangeFile, counts: LinkCounts, room: ExchangeRoom, i: int, j: int, unit: int, exchange: bool
+def _undo_publish(
+    file: ExchangeFile, counts: LinkCounts, workspace: ExchangeWorkspace, i: int, j: int, unit: int, exchange: bool
 ) -> None:
     """Undo the last `publish`: values, counts and what they cost."""
     for place in range(file.starts[unit], file.starts[unit + 1]):
         c = file.coords[place]
         if exchange:
             file.published[c, j] = file.published[c, i]
-        file.published[c, i] = room.held[c]
-        file.spent[c] = room.spent[c]
+        file.published[c, i] = workspace.held[c]
+        file.spent[c] = workspace.spent[c]
     for a in range(file.limits.shape[0]):
-        counts.found[a] = room.found[a]
-    take_back(counts, room)
+        counts.found[a] = workspace.found[a]
+    restore_counts(counts, workspace)
 
 
-put_back = kernel(_put_back)
+undo_publish = kernel(_undo_publish)
 
 
-def _keeps_caps(file: ExchangeFile, room: ExchangeRoom, unit: int) -> bool:
+def _keeps_caps(file: ExchangeFile, workspace: ExchangeWorkspace, unit: int) -> bool:
     """Whether no column of a unit loses more than it may, or more than before."""
     for place in range(file.starts[unit], file.starts[unit + 1]):
         c = file.coords[place]
-        if file.spent[c] > file.caps[c] and file.spent[c] > room.spent[c]:
+        if file.spent[c] > file.caps[c] and file.spent[c] > workspace.spent[c]:
             return False
     return True
 
@@ -479,22 +447,29 @@ keeps_caps = kernel(_keeps_caps)
 
 
 def _hides(
-    file: ExchangeFile, counts: LinkCounts, room: ExchangeRoom, i: int, j: int, unit: int, exchange: bool, a: int
+    file: ExchangeFile,
+    counts: LinkCounts,
+    workspace: ExchangeWorkspace,
+    i: int,
+    j: int,
+    unit: int,
+    exchange: bool,
+    a: int,
 ) -> bool:
     """Whether an attack that finds record i would find it less surely after a change of its values in a unit."""
-    b, total = file.known.shape[1], room.sums[0]
+    b, total = file.known.shape[1], workspace.sums[0]
     for m in range(b):
         total[m] = 0.0
     own, other = 0.0, 0.0
     for place in range(file.bounds[a], file.bounds[a + 1]):
         c, weight = file.seen[place], file.weights[place]
-        at, row = file.known[c, i], room.gaps[0, c]
+        at, row = file.known[c, i], workspace.gaps[0, c]
         fill_gaps(file.published, c, at, file.nominal[c], row)
         for m in range(b):
             total[m] += weight * row[m]
         taken = (file.published[c, j] if exchange else file.known[c, j]) if file.unit_of[c] == unit else at
         if file.unit_of[c] == unit:
-            gap = moved(file.nominal[c], taken, at)
+            gap = coordinate_distance(file.nominal[c], taken, at)
             own += weight * gap * gap
             other += weight * row[i]
         else:
@@ -520,30 +495,27 @@ def _propose(
     free: Flags,
     kind: int,
     attack: int,
-    chance: Words,
+    random_state: Words,
     move: Ints,
 ) -> bool:
-    """move int64[3] ← record, other record and unit of a change of one kind; whether one was found.
-
-    attack  one that finds too much, at whose records the change is aimed; −1: anywhere
-    """
+    """move int64[3] ← record, other record and unit of a change of one kind; whether one was found."""
     b, units = file.known.shape[1], file.starts.shape[0] - 1
     for _ in range(TRIES):
-        bits = draw(chance)
-        i, unit = below(bits & _LOW, b), below(bits >> _32, units)
-        bits = draw(chance)
+        bits = draw(random_state)
+        i, unit = integer_below(bits & _LOW, b), integer_below(bits >> _32, units)
+        bits = draw(random_state)
         if kind == RESTORE:
             if not differ(file, i, i, unit, True):
                 continue
-            j = i if free[unit] else holder(file, i, unit, below(bits >> _32, b))
+            j = i if free[unit] else find_holder(file, i, unit, integer_below(bits >> _32, b))
             if j < 0:
                 return False
         else:
             if attack >= 0 and (counts.near[attack, i] > 0 or not file.touched[unit, attack]):
                 continue
-            j = below(bits >> _32, b)
+            j = integer_below(bits >> _32, b)
             if kind == NEAR:
-                j = int(neighbours[i, below(bits >> _32, neighbours.shape[1])])
+                j = int(neighbours[i, integer_below(bits >> _32, neighbours.shape[1])])
             if kind == REPLACE and not free[unit]:
                 continue
             if i == j or file.strata[unit, i] != file.strata[unit, j]:
@@ -558,51 +530,50 @@ def _propose(
 propose = kernel(_propose)
 
 
-def _walk_exchanges(
+def _anneal_exchanges(
     file: ExchangeFile,
     counts: LinkCounts,
-    room: ExchangeRoom,
-    around: ExchangeSurroundings,
+    workspace: ExchangeWorkspace,
+    context: ExchangeContext,
     rates: Floats,
-    pace: ExchangePace,
-    chance: Words,
+    settings: ExchangeSettings,
+    random_state: Words,
     tally: Floats,
 ) -> float:
-    """Try changes until so many coordinates were read, while the temperature falls; → what the file costs then.
+    """Simulated annealing until so many coordinates were read; → what the file costs then.
 
-    rates   float64[4]: how often each kind of move is tried, rising to 1
-    tally   float64[4, 2]: tries and improvements of each kind, added to
+    `rates` float64[4]; `tally` float64[4, 2].
     """
-    neighbours, free, rows = around.near, around.free, around.rows
+    neighbours, free, rows = context.near, context.free, context.rows
     move, done = np.zeros(3, np.int64), 0
-    cost = loss(file) + pace.price * excess(file, counts)
-    while done < pace.work:
-        heat = pace.hot * (pace.cold / pace.hot) ** (done / pace.work)
-        bits = draw(chance)
+    cost = loss(file) + settings.price * excess(file, counts)
+    while done < settings.work:
+        temperature = settings.hot * (settings.cold / settings.hot) ** (done / settings.work)
+        bits = draw(random_state)
         at, kind = float(bits >> _32) / 2.0**32, 0
         while kind < RESTORE and at >= rates[kind]:
             kind += 1
         attack = -1
-        if kind != RESTORE and (bits & _LOW) < pace.aimed:
-            attack = worst_attack(file, counts, below(draw(chance) & _LOW, file.limits.shape[0]))
+        if kind != RESTORE and (bits & _LOW) < settings.aimed:
+            attack = find_exceeding_attack(file, counts, integer_below(draw(random_state) & _LOW, file.limits.shape[0]))
         done += IDLE
-        if not propose(file, counts, neighbours, free, kind, attack, chance, move):
+        if not propose(file, counts, neighbours, free, kind, attack, random_state, move):
             continue
         i, j, unit = move[0], move[1], move[2]
         exchange = kind != REPLACE and not (kind == RESTORE and free[unit])
-        kept = keeps_rules(file, around, i, unit, file.donors[j, unit] if exchange else rows[j])
-        if not kept or (exchange and not keeps_rules(file, around, j, unit, file.donors[i, unit])):
+        kept = keeps_rules(file, context, i, unit, file.donors[j, unit] if exchange else rows[j])
+        if not kept or (exchange and not keeps_rules(file, context, j, unit, file.donors[i, unit])):
             continue
-        if dearer(file, i, j, unit, exchange) - pace.price * excess(file, counts) > HOPELESS * heat:
+        if loss_rise(file, i, j, unit, exchange) - settings.price * excess(file, counts) > REJECTED_ABOVE * temperature:
             continue
         if attack >= 0:
             done += (file.bounds[attack + 1] - file.bounds[attack]) * file.known.shape[1]
-            if not hides(file, counts, room, i, j, unit, exchange, attack):
+            if not hides(file, counts, workspace, i, j, unit, exchange, attack):
                 continue
-        done += publish(file, counts, room, i, j, unit, exchange)
-        after = loss(file) + pace.price * excess(file, counts)
+        done += publish(file, counts, workspace, i, j, unit, exchange)
+        after = loss(file) + settings.price * excess(file, counts)
         tally[kind, 0] += 1.0
-        if keeps_caps(file, room, unit) and bears(after - cost, heat, chance):
+        if keeps_caps(file, workspace, unit) and accept(after - cost, temperature, random_state):
             tally[kind, 1] += after < cost
             cost = after
             if exchange:
@@ -612,17 +583,17 @@ def _walk_exchanges(
             else:
                 file.donors[i, unit] = rows[j]
         else:
-            put_back(file, counts, room, i, j, unit, exchange)
+            undo_publish(file, counts, workspace, i, j, unit, exchange)
     return cost
 
 
-walk_exchanges = kernel(_walk_exchanges)
+anneal_exchanges = kernel(_anneal_exchanges)
 
 
-def _near_records(file: ExchangeFile, room: ExchangeRoom, found: Int32s, apart: Floats) -> None:
+def _find_near_records(file: ExchangeFile, workspace: ExchangeWorkspace, found: Int32s, apart: Floats) -> None:
     """found int32[b, m] ← the nearest other records as collected, by the first attack; apart float64[m] is a buffer."""
     b, most = found.shape
-    total, row = room.sums[0], room.sums[1]
+    total, row = workspace.sums[0], workspace.sums[1]
     for r in range(b):
         for m in range(b):
             total[m] = 0.0
@@ -643,4 +614,4 @@ def _near_records(file: ExchangeFile, room: ExchangeRoom, found: Int32s, apart: 
             held = min(held + 1, most)
 
 
-near_records = kernel(_near_records)
+find_near_records = kernel(_find_near_records)

@@ -30,7 +30,7 @@ PROBED = 8
 """Letters whose sizes are counted first, in the bytes of one word."""
 
 
-class Brood(NamedTuple):
+class Population(NamedTuple):
     """A population: int32[P, n] letters and float64[P] SSE, infinite for a chromosome that is no k-partition."""
 
     genes: Int32s
@@ -40,30 +40,26 @@ class Brood(NamedTuple):
 class Best(NamedTuple):
     """The best chromosome so far and where the run stands; all of it changes in place.
 
-    genes  int32[n];  sse  float64[1]
     epochs int64[2]: the epoch that met it first, and how many have passed
-    state  uint64[1]: the generator's
+    random_state uint64[1]: of the generator
     """
 
-    genes: Int32s
+    genes: Int32s  # int32[n];  sse  float64[1]
     sse: Floats
     epochs: Ints
-    state: Words
+    random_state: Words
 
 
-class Work(NamedTuple):
-    """What every evaluation needs and no one keeps.
+class Workspace(NamedTuple):
+    """Buffers of an evaluation, and the state of the generator."""
 
-    distances  float64[n, n]: squared, of a record to those before it; or float64[0, 0]
-    """
-
-    distances: Floats
+    distances: Floats  # float64[n, n]: squared, of a record to those before it; or float64[0, 0]
     counts: Ints
     last: Ints
     previous: Ints
     pairs: Floats
     wheel: Floats
-    state: Words
+    random_state: Words
 
 
 def _mix(word: np.uint64) -> np.uint64:
@@ -75,25 +71,25 @@ def _mix(word: np.uint64) -> np.uint64:
 mix = kernel(_mix)
 
 
-def _uniform(state: Words) -> float:
+def _draw_uniform(random_state: Words) -> float:
     """The next number in [0, 1)."""
-    state[0] += GOLDEN
-    return float(np.float64(mix(state[0]) >> B11) * 2.0**-53)
+    random_state[0] += GOLDEN
+    return float(np.float64(mix(random_state[0]) >> B11) * 2.0**-53)
 
 
-uniform = kernel(_uniform)
+draw_uniform = kernel(_draw_uniform)
 
 
-def _below(state: Words, bound: int) -> int:
+def _draw_below(random_state: Words, bound: int) -> int:
     """The next integer in 0 … bound − 1."""
-    state[0] += GOLDEN
-    return int(((mix(state[0]) >> B32) * np.uint64(bound)) >> B32)
+    random_state[0] += GOLDEN
+    return int(((mix(random_state[0]) >> B32) * np.uint64(bound)) >> B32)
 
 
-below = kernel(_below)
+draw_below = kernel(_draw_below)
 
 
-def _initialise(chromosome: Int32s, k: int, counts: Ints, state: Words) -> None:
+def _initialise_chromosome(chromosome: Int32s, k: int, counts: Ints, random_state: Words) -> None:
     """Algorithm I, then its repair: random letters up to 2k − 1 each, then records moved from above k to below k.
 
     Every letter ends with k … 2k − 1 records; `counts` (one place per letter) ends as their sizes.
@@ -101,21 +97,21 @@ def _initialise(chromosome: Int32s, k: int, counts: Ints, state: Words) -> None:
     counts[:] = 0
     record = 0
     while record < chromosome.size:
-        letter = below(state, counts.size)
+        letter = draw_below(random_state, counts.size)
         if counts[letter] < 2 * k - 1:
             chromosome[record] = letter
             counts[letter] += 1
             record += 1
     for letter in range(counts.size):
         while counts[letter] < k:
-            record = below(state, chromosome.size)
+            record = draw_below(random_state, chromosome.size)
             if counts[chromosome[record]] > k:
                 counts[chromosome[record]] -= 1
                 chromosome[record] = letter
                 counts[letter] += 1
 
 
-initialise = kernel(_initialise)
+initialise_chromosome = kernel(_initialise_chromosome)
 
 
 def _distance(points: Floats, one: int, other: int) -> float:
@@ -129,29 +125,29 @@ def _distance(points: Floats, one: int, other: int) -> float:
 distance = kernel(_distance)
 
 
-def _prepare(points: Floats, letters: int, population: int, state: Words) -> Work:
-    """Room for the evaluations of a population; the generator's state is shared, not copied."""
+def _make_workspace(points: Floats, letters: int, population: int, random_state: Words) -> Workspace:
+    """Buffers for the evaluations of a population; the generator's state is shared, not copied."""
     n = points.shape[0]
     tabled = n if n <= TABLED else 0
     distances = np.zeros((tabled, tabled))
     for one in range(tabled):
         for other in range(one):
             distances[one, other] = distance(points, one, other)
-    return Work(
+    return Workspace(
         distances,
         np.zeros(letters, np.int64),
         np.empty(letters, np.int64),
         np.empty(n, np.int64),
         np.empty(letters, np.float64),
         np.empty(population, np.float64),
-        state,
+        random_state,
     )
 
 
-prepare = kernel(_prepare)
+make_workspace = kernel(_make_workspace)
 
 
-def _lawful(genes: Int32s, place: int, k: int, counts: Ints) -> bool:
+def _is_valid(genes: Int32s, place: int, k: int, counts: Ints) -> bool:
     """Whether every letter a chromosome uses has k … 2k − 1 records; `counts` then ends as their sizes.
 
     Most children break the rule in a letter below `PROBED`. Their sizes are the bytes of one sum, which runs on whole
@@ -176,11 +172,11 @@ def _lawful(genes: Int32s, place: int, k: int, counts: Ints) -> bool:
     return not broken
 
 
-lawful = kernel(_lawful)
+is_valid = kernel(_is_valid)
 
 
-def _judge(points: Floats, chromosome: Int32s, work: Work) -> float:
-    """SSE of a lawful chromosome whose letter counts stand in `work`.
+def _compute_sse(points: Floats, chromosome: Int32s, work: Workspace) -> float:
+    """SSE of a valid chromosome whose letter counts stand in `work`.
 
     Σ over groups of (Σ squared distances of pairs) / size: with tabled distances the cost does not depend on p.
     """
@@ -190,13 +186,13 @@ def _judge(points: Floats, chromosome: Int32s, work: Work) -> float:
     tabled = work.distances.shape[0] > 0
     for record in range(chromosome.size):
         letter = chromosome[record]
-        fellow = last[letter]
-        previous[record] = fellow
+        member = last[letter]
+        previous[record] = member
         last[letter] = record
         total = 0.0
-        while fellow >= 0:
-            total += work.distances[record, fellow] if tabled else distance(points, record, fellow)
-            fellow = previous[fellow]
+        while member >= 0:
+            total += work.distances[record, member] if tabled else distance(points, record, member)
+            member = previous[member]
         pairs[letter] += total
     sse = 0.0
     for letter in range(counts.size):
@@ -205,10 +201,10 @@ def _judge(points: Floats, chromosome: Int32s, work: Work) -> float:
     return sse
 
 
-judge = kernel(_judge)
+compute_sse = kernel(_compute_sse)
 
 
-def _breed(
+def _cross_and_mutate(
     parents: Int32s,
     pair: tuple[int, int],
     cut: int,
@@ -216,7 +212,7 @@ def _breed(
     place: int,
     mutation_rate: float,
     letters: int,
-    state: Words,
+    random_state: Words,
 ) -> None:
     """The first of a pair up to the cut, then the other, each gene redrawn with probability `mutation_rate`.
 
@@ -224,7 +220,7 @@ def _breed(
     """
     n = parents.shape[1]
     bound, threshold = np.uint64(letters), np.uint64(mutation_rate * 2.0**32)
-    seed = state[0]
+    seed = random_state[0]
     one, other = pair
     for gene in range(n):
         # One word decides (upper half) and draws (lower half).
@@ -234,15 +230,15 @@ def _breed(
         inherited = parents[other, gene]
         inherited += np.int32(gene < cut) * (parents[one, gene] - inherited)
         children[place, gene] = inherited + redrawn * (drawn - inherited)
-    state[0] = seed + GOLDEN * np.uint64(n)
+    random_state[0] = seed + GOLDEN * np.uint64(n)
 
 
-breed = kernel(_breed)
+cross_and_mutate = kernel(_cross_and_mutate)
 
 
-def _spin(wheel: Floats, state: Words) -> int:
+def _select_parent(wheel: Floats, random_state: Words) -> int:
     """The roulette: a place drawn in proportion to its share of the cumulative wheel."""
-    ball = uniform(state) * wheel[-1]
+    ball = draw_uniform(random_state) * wheel[-1]
     if wheel[0] > ball:  # the best ever, where it is kept: by far the likeliest once most children are no partition
         return 0
     low, high = 1, wheel.size - 1
@@ -255,39 +251,47 @@ def _spin(wheel: Floats, state: Words) -> int:
     return low
 
 
-spin = kernel(_spin)
+select_parent = kernel(_select_parent)
 
 
-def _succeed(
+def _make_generation(
     points: Floats,
     k: int,
     penalty: float,
     rates: tuple[float, float],
     spared: int,
-    parents: Brood,
-    children: Brood,
-    work: Work,
+    parents: Population,
+    children: Population,
+    work: Workspace,
 ) -> None:
     """One generation: roulette, one-point crossover per pair, per-gene mutation. The first `spared` children stay."""
     population, n = parents.genes.shape
-    # Taken out of their tuples once: passing a tuple of arrays to every child costs more than breeding it.
-    genes, brood, wheel, counts, state = parents.genes, children.genes, work.wheel, work.counts, work.state
+    # Taken out of their tuples once: passing a tuple of arrays to every child costs more than the child itself.
+    genes, offspring, wheel, counts, random_state = (
+        parents.genes,
+        children.genes,
+        work.wheel,
+        work.counts,
+        work.random_state,
+    )
     total = 0.0
     for place in range(population):
         total += penalty if parents.sse[place] == np.inf else 1.0 / (1.0 + parents.sse[place])
         wheel[place] = total
     for first in range(spared, population, 2):
-        pair = (spin(wheel, state), spin(wheel, state))
+        pair = (select_parent(wheel, random_state), select_parent(wheel, random_state))
         cut = n
-        if uniform(state) < rates[0]:
-            cut = 1 + below(state, n - 1)
+        if draw_uniform(random_state) < rates[0]:
+            cut = 1 + draw_below(random_state, n - 1)
         for place in range(first, min(first + 2, population)):
-            breed(genes, pair, cut, brood, place, rates[1], counts.size, state)
-            children.sse[place] = judge(points, brood[place], work) if lawful(brood, place, k, counts) else np.inf
+            cross_and_mutate(genes, pair, cut, offspring, place, rates[1], counts.size, random_state)
+            children.sse[place] = (
+                compute_sse(points, offspring[place], work) if is_valid(offspring, place, k, counts) else np.inf
+            )
             pair = (pair[1], pair[0])
 
 
-succeed = kernel(_succeed)
+make_generation = kernel(_make_generation)
 
 
 def _total_squares(points: Floats) -> float:
@@ -303,7 +307,7 @@ def _total_squares(points: Floats) -> float:
 total_squares = kernel(_total_squares)
 
 
-def _settled(genes: Int32s, crossover_rate: float) -> bool:
+def _has_converged(genes: Int32s, crossover_rate: float) -> bool:
     """Whether a population that never mutates can bring nothing new: it never crosses, or all are the same."""
     if crossover_rate == 0.0:
         return True
@@ -314,42 +318,40 @@ def _settled(genes: Int32s, crossover_rate: float) -> bool:
     return True
 
 
-settled = kernel(_settled)
+has_converged = kernel(_has_converged)
 
 
-def _found(points: Floats, k: int, start: Int32s, brood: Brood, best: Best) -> None:
+def _initialise_population(points: Floats, k: int, start: Int32s, chromosomes: Population, best: Best) -> None:
     """Fill the first population and the best of it.
 
-    points  float64[n, p], already standardised, n ≥ 2k, k ≥ 2
-    start   int32[n] letters below ⌊n/k⌋ of a k-partition that joins the population, or int32[0]
-    best    its generator's state is where the draws begin
+    `points` float64[n, p]; `start` int32[n].
     """
-    population, n = brood.genes.shape
-    work = prepare(points, n // k, population, best.state)
+    population, n = chromosomes.genes.shape
+    work = make_workspace(points, n // k, population, best.random_state)
     tolerance = 1e-12 * total_squares(points)
     best.sse[0] = np.inf
     for place in range(population):
         if place < start.size and place == 0:
-            brood.genes[0] = start
+            chromosomes.genes[0] = start
             work.counts[:] = 0
             for record in range(n):
                 work.counts[start[record]] += 1
         else:
-            initialise(brood.genes[place], k, work.counts, work.state)
-        brood.sse[place] = judge(points, brood.genes[place], work)
-        if brood.sse[place] < best.sse[0] - tolerance:
-            best.sse[0] = brood.sse[place]
-            best.genes[:] = brood.genes[place]
+            initialise_chromosome(chromosomes.genes[place], k, work.counts, work.random_state)
+        chromosomes.sse[place] = compute_sse(points, chromosomes.genes[place], work)
+        if chromosomes.sse[place] < best.sse[0] - tolerance:
+            best.sse[0] = chromosomes.sse[place]
+            best.genes[:] = chromosomes.genes[place]
     best.epochs[:] = 0
 
 
-found = kernel(_found)
+initialise_population = kernel(_initialise_population)
 
 
 def _evolve(
     points: Floats,
     k: int,
-    brood: Brood,
+    chromosomes: Population,
     best: Best,
     limits: tuple[int, float],
     rates: tuple[float, float],
@@ -357,33 +359,32 @@ def _evolve(
 ) -> Floats:
     """Some epochs more, in place; the best SSE after each of them.
 
-    limits     epochs, and the least SSE there can be if it is known, else −∞: who reaches it need not go on
-    rates      crossover per pair, mutation per gene
-    keep_best  whether the best ever also holds a place in every population
     →          float64[epochs]
 
     An SSE within 10⁻¹² SST of the best is the same partition under other letters, hence no progress.
     Epochs are passed over only where nothing can change any more. Two calls do what one call of all their epochs does.
+
+    `keep_best`: whether the best ever also holds a place in every population.
     """
-    population, n = brood.genes.shape
+    population, n = chromosomes.genes.shape
     epochs, least = limits
-    work = prepare(points, n // k, population, best.state)
-    parents = brood
-    children = Brood(np.empty((population, n), np.int32), np.empty(population, np.float64))
+    work = make_workspace(points, n // k, population, best.random_state)
+    parents = chromosomes
+    children = Population(np.empty((population, n), np.int32), np.empty(population, np.float64))
     sst = total_squares(points)
     penalty, tolerance = 1e-3 / (1.0 + sst), 1e-12 * sst
     history = np.empty(epochs, np.float64)
     spared = 1 if keep_best else 0
     passed = best.epochs[1]
     for epoch in range(epochs):
-        # Half the tolerance leaves room for the rounding of whoever computed the least SSE.
-        if best.sse[0] <= least + tolerance / 2 or (rates[1] == 0.0 and settled(parents.genes, rates[0])):
+        # Half the tolerance allows for the rounding of whoever computed the least SSE.
+        if best.sse[0] <= least + tolerance / 2 or (rates[1] == 0.0 and has_converged(parents.genes, rates[0])):
             history[epoch:] = best.sse[0]
             break
         if keep_best:
             children.genes[0] = best.genes
             children.sse[0] = best.sse[0]
-        succeed(points, k, penalty, rates, spared, parents, children, work)
+        make_generation(points, k, penalty, rates, spared, parents, children, work)
         for place in range(spared, population):
             if children.sse[place] < best.sse[0] - tolerance:
                 best.sse[0] = children.sse[place]
@@ -391,8 +392,8 @@ def _evolve(
                 best.epochs[0] = passed + epoch + 1
         history[epoch] = best.sse[0]
         parents, children = children, parents
-    brood.genes[:] = parents.genes
-    brood.sse[:] = parents.sse
+    chromosomes.genes[:] = parents.genes
+    chromosomes.sse[:] = parents.sse
     best.epochs[1] = passed + epochs
     return history
 

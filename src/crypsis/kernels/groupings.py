@@ -119,10 +119,11 @@ centroids = kernel(_centroids)
 def _measure(points: Floats, centres: Floats, block: Floats) -> None:
     """block ← squared Euclidean distance of every record to every centre, and to the nearest of them.
 
-    block  float64[≥ n (groups + 1)], flat: row i holds the distances to the centres, then their minimum
 
     Records are taken a strip at a time, one attribute after the other, so that the innermost loop runs over
     neighbours in memory.
+
+    `block` float64[≥ n (groups + 1)].
     """
     n, p = points.shape
     groups = centres.shape[0]
@@ -150,11 +151,9 @@ def _measure(points: Floats, centres: Floats, block: Floats) -> None:
 measure = kernel(_measure)
 
 
-def _judged(points: Floats, centres: Floats, labels: Int32s, mode: int) -> tuple[float, int]:
+def _judge_grouping(points: Floats, centres: Floats, labels: Int32s, mode: int) -> tuple[float, int]:
     """SSE of a grouping of records, and how many of the cells × 10 widths have the original value inside the interval
     around the protected one.
-
-    mode  RELATIVE: |x − x′| ≤ w/100 · x′;  ABSOLUTE: |x − x′| ≤ w/100 (up to rounding);  UNASKED: no cell is counted
     """
     n, p = points.shape
     total, hits = 0.0, 0
@@ -175,20 +174,19 @@ def _judged(points: Floats, centres: Floats, labels: Int32s, mode: int) -> tuple
     return total, hits
 
 
-judged = kernel(_judged)
+judge_grouping = kernel(_judge_grouping)
 
 
 def _survey(points: Floats, labels: Int32s, mode: int, block: Floats) -> tuple[int, float, int]:
     """Number of clusters, SSE and disclosed cells of one attribute group; its distances go to `block`.
 
-    mode   as for `judged`
-    block  as for `measure`; empty: distances are not wanted
+    `block`: as for `measure`; empty: distances are not wanted.
     """
     count = int(np.max(labels)) + 1
     centres = centroids(points, labels, count)
     if len(block) > 0:
         measure(points, centres, block)
-    sse, hits = judged(points, centres, labels, mode)
+    sse, hits = judge_grouping(points, centres, labels, mode)
     return count, sse, hits
 
 
@@ -282,15 +280,14 @@ branches = kernel(_branches)
 def _links(arena: Floats, clusters: Int32s, slots: Ints, widths: Ints) -> tuple[float, int, int]:
     """Nearest-record links of originals to protected records, from the blocks of all attribute groups.
 
-    arena     float64[·, ·]: a block of `measure` in each row
-    clusters  int32[·, n]: the cluster of each record, in the same rows
-    slots     int64[g]: the rows of these groups;  widths  int64[g]: number of clusters of each
     →       credit (a record whose own image is among t nearest ones counts 1/t), size of the smallest class
             of records with equal labels, number of records alone in their class
 
     The distinct protected records form a tree by groups. A record walks it from its own image on, shares the
     sums of common branches, leaves a branch as soon as it lies beyond the own image whatever the other groups
     add, and is given up as soon as somebody else's image is nearer.
+
+    `arena` float64[·, ·]; `clusters` int32[·, n]: the cluster of each record, in the same rows; `slots` int64[g].
     """
     labels, flat, reach = clusters[slots], arena.ravel(), arena.shape[1]
     groups, n = labels.shape

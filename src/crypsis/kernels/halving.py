@@ -1,4 +1,4 @@
-"""Halving records again and again by the column that costs most: first groups, and orders in which near ones follow.
+"""Recursive halving of records by the column that costs most: first groups, and orders in which near ones follow.
 
 After LeFevre, DeWitt and Ramakrishnan (2006), Mondrian multidimensional k-anonymity.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from crypsis.kernels.annealing import draw
 from crypsis.kernels.arrays import Floats, Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.composite import Cells, Room, column_cost, unlike
+from crypsis.kernels.composite import Cells, Workspace, column_cost, dissimilarity
 from crypsis.kernels.quickselect import select_between
 
 _11, _UNIT = np.uint64(11), 2.0**-53
@@ -34,7 +34,7 @@ def _sort_by_line(rows: Ints, line: Floats, m: int) -> None:
 sort_by_line = kernel(_sort_by_line)
 
 
-def _cut(line: Floats, m: int, least: int) -> int:
+def _find_cut(line: Floats, m: int, least: int) -> int:
     """Where sorted keys are cut in two: between unequal ones, as near to the middle as `least` on either side allow."""
     half = m // 2
     for away in range(half - least + 1):
@@ -45,18 +45,22 @@ def _cut(line: Floats, m: int, least: int) -> int:
     return half
 
 
-cut = kernel(_cut)
+find_cut = kernel(_find_cut)
 
 
 def _halve_records(
-    cells: Cells, least: int, spread: float, room: Room, chance: Words, order: Ints, ends: Ints, labels: Int32s
+    cells: Cells,
+    least: int,
+    spread: float,
+    workspace: Workspace,
+    random_state: Words,
+    order: Ints,
+    ends: Ints,
+    labels: Int32s,
 ) -> int:
     """Rearrange the rows of `order` so that groups of k to 2k − 1 near records follow each other; how many groups.
 
-    spread  how much chance decides which column is cut: 0, not at all
-    ends    int64[n // k + parts + 4]: where the parts end that are never put together, the first one last; its last
-            four: where the next part begins, groups so far, records to be looked at before it stops, parts left
-    labels  int32[n]: the group of each record (written)
+    `ends` int64[n // k + parts + 4]; `labels` int32[n].
     """
     p, work, begin, found, most, top = cells.codes.shape[1], 0, ends[-4], ends[-3], ends[-2], ends[-1]
     while top > 0 and work < most:
@@ -69,15 +73,17 @@ def _halve_records(
             continue
         chosen, highest = 0, -1.0
         for a in range(p):
-            luck = 1.0 + spread * ((np.float64(draw(chance) >> _11) + 0.5) * _UNIT - 0.5) if spread > 0.0 else 1.0
-            score = luck * column_cost(cells, a, rows, m, room)
+            factor = (
+                1.0 + spread * ((np.float64(draw(random_state) >> _11) + 0.5) * _UNIT - 0.5) if spread > 0.0 else 1.0
+            )
+            score = factor * column_cost(cells, a, rows, m, workspace)
             if score > highest:
                 chosen, highest = a, score
         for t in range(m):
             missing = cells.codes[rows[t], chosen] < 0
-            room.line[t] = -1.0 if missing else cells.values[rows[t], chosen]
-        sort_by_line(rows, room.line, m)
-        ends[top] = begin + cut(room.line, m, least)
+            workspace.line[t] = -1.0 if missing else cells.values[rows[t], chosen]
+        sort_by_line(rows, workspace.line, m)
+        ends[top] = begin + find_cut(workspace.line, m, least)
         top, work = top + 1, work + m
     ends[-4], ends[-3], ends[-1] = begin, found, top
     return int(found)
@@ -86,7 +92,7 @@ def _halve_records(
 halve_records = kernel(_halve_records)
 
 
-def _enter(near: Int32s, apart: Floats, i: int, j: int, gap: float) -> None:
+def _insert_neighbour(near: Int32s, apart: Floats, i: int, j: int, gap: float) -> None:
     """Enter a record into the list of those near another one, unless it is known or farther than all of them."""
     r = near.shape[1]
     if gap >= apart[i, r - 1]:
@@ -101,14 +107,15 @@ def _enter(near: Int32s, apart: Floats, i: int, j: int, gap: float) -> None:
     near[i, u], apart[i, u] = j, gap
 
 
-enter = kernel(_enter)
+insert_neighbour = kernel(_insert_neighbour)
 
 
-def _survey_order(cells: Cells, order: Ints, strata: Int32s, reach: int, near: Int32s, apart: Floats) -> None:
+def _add_neighbours_in_order(
+    cells: Cells, order: Ints, strata: Int32s, reach: int, near: Int32s, apart: Floats
+) -> None:
     """Enter into the lists of near records those that stand near each one in an order and are of its stratum.
 
-    near   int32[n, r]: sorted by distance, filled up with the record itself
-    apart  float64[n, r]: how much each of them differs; infinite where the list is filled up
+    `near` int32[n, r]: sorted by distance, filled up with the record itself; `apart` float64[n, r].
     """
     n = near.shape[0]
     for place in range(n):
@@ -116,17 +123,14 @@ def _survey_order(cells: Cells, order: Ints, strata: Int32s, reach: int, near: I
         for step in range(1, reach + 1):
             for other in (place - step, place + step):
                 if other >= 0 and other < n and strata[order[other]] == strata[i]:
-                    enter(near, apart, i, order[other], unlike(cells, i, order[other]))
+                    insert_neighbour(near, apart, i, order[other], dissimilarity(cells, i, order[other]))
 
 
-survey_order = kernel(_survey_order)
+add_neighbours_in_order = kernel(_add_neighbours_in_order)
 
 
-def _survey_fellows(cells: Cells, first: int, last: int, reach: int, near: Int32s, apart: Floats) -> None:
-    """Enter into the lists of the records first … last − 1 those near the ones that are near them.
-
-    reach  how many of each list are looked at, from the nearest on
-    """
+def _add_neighbours_of_neighbours(cells: Cells, first: int, last: int, reach: int, near: Int32s, apart: Floats) -> None:
+    """Enter into the lists of the records first … last − 1 those near the ones that are near them."""
     reach = min(reach, near.shape[1])
     for i in range(first, last):
         for u in range(reach):
@@ -138,15 +142,15 @@ def _survey_fellows(cells: Cells, first: int, last: int, reach: int, near: Int32
                 if apart[j, v] == np.inf:
                     break
                 if other != i:
-                    enter(near, apart, i, other, unlike(cells, i, other))
+                    insert_neighbour(near, apart, i, other, dissimilarity(cells, i, other))
 
 
-survey_fellows = kernel(_survey_fellows)
+add_neighbours_of_neighbours = kernel(_add_neighbours_of_neighbours)
 
-# -- Halving records again and again at medians: the inner loop of balanced blocks.
+# -- Recursive halving of records at medians: the inner loop of balanced blocks.
 
 
-def _widest(points: Floats, order: Ints, begin: int, end: int) -> int:
+def _find_widest(points: Floats, order: Ints, begin: int, end: int) -> int:
     """The attribute of greatest variance among the rows begin … end − 1 of `order`; ties go to the first."""
     best, chosen = -1.0, 0
     for j in range(points.shape[1]):
@@ -161,15 +165,15 @@ def _widest(points: Floats, order: Ints, begin: int, end: int) -> int:
     return chosen
 
 
-widest = kernel(_widest)
+find_widest = kernel(_find_widest)
 
 
 def _halve_until(points: Floats, order: Ints, size: int, multiple: int, begins: Ints) -> int:
     """Rearrange the rows in `order` into blocks of at most `size`, each half cut at a median of its widest attribute.
 
-    points  float64[n, p];  size ≥ 2 · multiple;  every cut falls on a multiple of `multiple`
-    begins  int64[n + 1]: told where each block begins, and n
     →       how many blocks there are. Blocks hold more than size / 2 − multiple records.
+
+    `points` float64[n, p]; `begins` int64[n + 1].
     """
     n = order.shape[0]
     stack, line = np.empty((128, 2), dtype=np.int64), np.empty(n)
@@ -183,7 +187,7 @@ def _halve_until(points: Floats, order: Ints, size: int, multiple: int, begins: 
             blocks += 1
             continue
         half = begin + (end - begin) // (2 * multiple) * multiple
-        attribute = widest(points, order, begin, end)
+        attribute = find_widest(points, order, begin, end)
         for place in range(begin, end):
             line[place] = points[order[place], attribute]
         select_between(line, order, begin, end, half)

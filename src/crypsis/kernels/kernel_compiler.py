@@ -66,7 +66,7 @@ class _PartLibrary(JITCodeLibrary):
         """For code that is no kernel's: with all the parts it calls."""
         if self._shared_module is None:
             self._shared_module = self._final_module.clone()
-            for library in _called(self):
+            for library in _find_called(self):
                 self._shared_module.link_in(library._final_module, preserve=True)
         return self._shared_module
 
@@ -86,7 +86,7 @@ class _KernelLibrary(JITCodeLibrary):
     """The code of a kernel that Python calls."""
 
     def finalize(self) -> None:
-        called = _called(self)
+        called = _find_called(self)
         for library in called:
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._final_module, preserve=True)
@@ -94,7 +94,7 @@ class _KernelLibrary(JITCodeLibrary):
         super().finalize()  # type: ignore[no-untyped-call]
 
 
-def _called(library: Any) -> dict[Any, None]:
+def _find_called(library: Any) -> dict[Any, None]:
     """The parts that code calls, directly or not, in order."""
     found: dict[Any, None] = {}
     waiting = list(library._linking_libraries)
@@ -210,7 +210,7 @@ class _Part(CPUDispatcher):
     """
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        return super().get_call_template(tuple(map(_widened, args)), kws)
+        return super().get_call_template(tuple(map(_widen, args)), kws)
 
 
 class Kernel(CPUDispatcher):
@@ -263,7 +263,7 @@ def _alone(kernel: Any) -> Iterator[None]:
             lock.close()
 
 
-def _widened(kind: Any) -> Any:
+def _widen(kind: Any) -> Any:
     """The type an argument is compiled for: a constant like any number, signed whole numbers as the widest."""
     kind = types.unliteral(kind)  # type: ignore[no-untyped-call]
     return types.int64 if kind in types.signed_domain else kind
@@ -291,8 +291,8 @@ def compile_kernel(function: Callable[..., Any]) -> Kernel:
     return Kernel(function, targetoptions=_options(function), pipeline_class=KernelCompiler)
 
 
-def is_kept(kernel: Kernel) -> bool:
-    """Whether the code of a kernel is kept on disk."""
+def keeps_numba_kernel(kernel: Kernel) -> bool:
+    """Whether the code of a kernel, as the kernel compiler made it with numba, is kept on disk."""
     place = kernel._cache
     folders = {getattr(each, "cache_path", None) for each in (place, getattr(place, "_shipped", None))} - {None}
     return any(next(Path(str(each)).glob(f"*.{kernel.py_func.__name__}-*.nbi"), None) for each in folders)

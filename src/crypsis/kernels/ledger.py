@@ -195,7 +195,7 @@ mixture = kernel(_mixture)
 def _pattern_weights(fitted: Floats) -> Floats:
     """float64[2^p]: Σ_j log2(m/u) where attribute j agrees, log2((1 − m)/(1 − u)) where it does not.
 
-    fitted  float64[2p + 1]: a mixture
+    `fitted` float64[2p + 1].
     """
     attributes = len(fitted) // 2
     weights = np.zeros(1 << attributes)
@@ -210,7 +210,7 @@ def _pattern_weights(fitted: Floats) -> Floats:
 pattern_weights = kernel(_pattern_weights)
 
 
-def _falling(weights: Floats) -> Ints:
+def _sort_falling(weights: Floats) -> Ints:
     """Places in order of falling weight (Shell 1959)."""
     n = len(weights)
     order, gap = np.empty(n, dtype=np.int64), n // 2
@@ -227,16 +227,16 @@ def _falling(weights: Floats) -> Ints:
     return order
 
 
-falling = kernel(_falling)
+sort_falling = kernel(_sort_falling)
 
 
 def _pattern_risk(own: Codes, seen: Codes, fitted: Floats, rule: int, rows: int) -> float:
     """Per cent of records linked rightly when each original goes to the masked record(s) of greatest weight.
 
-    fitted  float64[2p + 1]: the mixture of the agreement patterns
+    `fitted` float64[2p + 1].
     """
     weights = pattern_weights(fitted)
-    order, credit = falling(weights), 0.0
+    order, credit = sort_falling(weights), 0.0
     for seeker in range(len(own)):
         hits, ties = 0, 0
         top = 0.0
@@ -428,10 +428,9 @@ amend = kernel(_amend)
 def _table_gaps(original: Codes, masked: Codes, strides: Ints, starts: Ints, gaps: Codes) -> int:
     """Masked minus original count of every cell of every table, and the sum of their sizes.
 
-    strides  int64[tables, p]
-    starts   int64[tables], first cell of each table
-    gaps     int32[cells], overwritten
     →        Σ |count − count'| over all cells of all tables
+
+    `strides` int64[tables, p]; `starts` int64[tables]; `gaps` int32[cells].
     """
     gaps[:] = 0
     rows, attributes = original.shape
@@ -456,11 +455,9 @@ table_gaps = kernel(_table_gaps)
 def _pair_counts(original: Codes, masked: Codes, at: Ints, wide: Ints, mark: Ints, pairs: Codes) -> Codes:
     """How often each original category became each masked one.
 
-    at      int64[p], where the block of an attribute starts in `pairs`
-    wide    int64[p], number of codes of the original; the pair (o, m) is ``at[j] + m · wide[j] + o``
-    mark    int64[p + 1], where the masked codes of an attribute start in the result
-    pairs   int32, overwritten
     →       int32[mark[p]]: how often each masked category occurs
+
+    `at` int64[p]; `wide` int64[p]; `mark` int64[p + 1].
     """
     pairs[:] = 0
     rows, attributes = original.shape
@@ -476,7 +473,7 @@ def _pair_counts(original: Codes, masked: Codes, at: Ints, wide: Ints, mark: Int
 pair_counts = kernel(_pair_counts)
 
 
-def _weighted(pairs: Codes, weights: Ints, bounds: Ints) -> Ints:
+def _sum_weighted(pairs: Codes, weights: Ints, bounds: Ints) -> Ints:
     """Σ pairs · weights within each block [bounds[j], bounds[j + 1])."""
     sums = np.zeros(len(bounds) - 1, dtype=np.int64)
     for block in range(len(bounds) - 1):
@@ -485,37 +482,26 @@ def _weighted(pairs: Codes, weights: Ints, bounds: Ints) -> Ints:
     return sums
 
 
-weighted = kernel(_weighted)
+sum_weighted = kernel(_sum_weighted)
 
 # -- Columns with too many values to tally: listed once in order of value, counted for any classes in one pass.
 
 
 class Listed(NamedTuple):
-    """Which values the records of every distinct tuple hold, equal values side by side; empty: nothing listed.
+    """Which values the records of every distinct tuple hold, equal values side by side; empty: nothing listed."""
 
-    row      int32[p]: the tuple
-    value    int32[p]: the value, ascending
-    records  int64[p]: records of the tuple that hold it
-    """
-
-    row: Int32s
-    value: Int32s
-    records: Ints
+    row: Int32s  # int32[p]: the tuple
+    value: Int32s  # int32[p]: the value, ascending
+    records: Ints  # int64[p]: records of the tuple that hold it
 
 
 class Held(NamedTuple):
-    """What every class holds. n classes.
+    """What every class holds. n classes."""
 
-    distinct  int64[n]: different values
-    most      int64[n]: records that hold the commonest value
-    squares   int64[n]: Σ over records of how many of the class hold the same value
-    running, last  int64[n]: room
-    """
-
-    distinct: Ints
-    most: Ints
-    squares: Ints
-    running: Ints
+    distinct: Ints  # int64[n]: different values
+    most: Ints  # int64[n]: records that hold the commonest value
+    squares: Ints  # int64[n]: Σ over records of how many of the class hold the same value
+    running: Ints  # int64[n]: room
     last: Ints
 
 

@@ -28,58 +28,40 @@ SLACK = 1e-12
 
 
 class CodeGroups(NamedTuple):
-    """The distinct codes of published records, sorted by places, then by codes, the last column first in rank.
+    """The distinct codes of published records, sorted by places, then by codes, the last column first in rank."""
 
-    codes   int32[groups, c]
-    places  int32[groups, c]: which of a record's ancestors each code is held against
-    starts  int64[patterns + 1]: where the groups of each distinct row of places begin; the last entry is groups
-    """
-
-    codes: Int32s
-    places: Int32s
-    starts: Ints
+    codes: Int32s  # int32[groups, c]
+    places: Int32s  # int32[groups, c]: which of a record's ancestors each code is held against
+    starts: Ints  # int64[patterns + 1]: where the groups of each distinct row of places begin; the last entry is groups
 
 
 class Known(NamedTuple):
-    """The records an intruder holds.
+    """The records an intruder holds."""
 
-    points     float64[n, q]
-    ancestors  int32[n, w]: the codes a published code is held against
-    order      int64[n]: rows so that equal ancestors follow each other
-    lines      int32[q, 2]: the column of codes beside which a coordinate counts and the place that code must have; it
-               counts 0 beside any other place and beside a missing code; −1: it always counts
-    """
-
-    points: Floats
-    ancestors: Int32s
-    order: Ints
+    points: Floats  # float64[n, q]
+    ancestors: Int32s  # int32[n, w]: the codes a published code is held against
+    order: Ints  # int64[n]: rows so that equal ancestors follow each other
+    # int32[q, 2]: the column of codes beside which a coordinate counts and the place that code must have; it counts 0
+    # beside any other place and beside a missing code; −1: it always counts
     lines: Int32s
 
 
 class Forest(NamedTuple):
-    """Distinct published records, one tree for each group of equal codes.
+    """Distinct published records, one tree for each group of equal codes."""
 
-    points  float64[m, q], in the order of the leaves
-    weight  int64[m]: how many published records are this one
-    first   int64[m]: the lowest row among them
-    low     float64[nodes, q]: the box of a node
-    span    int64[nodes, 3]: first point, end, and left child (the right one follows it; −1 for a leaf)
-    root    int64[groups]: the node each group starts at
-    """
-
-    points: Floats
-    weight: Ints
-    first: Ints
-    low: Floats
+    points: Floats  # float64[m, q], in the order of the leaves
+    weight: Ints  # int64[m]: how many published records are this one
+    first: Ints  # int64[m]: the lowest row among them
+    low: Floats  # float64[nodes, q]: the box of a node
     high: Floats
-    span: Ints
-    root: Ints
+    span: Ints  # int64[nodes, 3]: first point, end, and left child (the right one follows it; −1 for a leaf)
+    root: Ints  # int64[groups]: the node each group starts at
 
 
 def _split(
     points: Floats, starts: Ints, bucket: int, order: Ints, low: Floats, high: Floats, span: Ints, root: Ints
 ) -> int:
-    """Fill order, low, high, span and root of a `Forest` as `grow` says; → nodes used."""
+    """Fill order, low, high, span and root of a `Forest` as `grow_linkage_forest` says; → nodes used."""
     q, used, side = points.shape[1], 0, np.empty(points.shape[0])
     for group in range(root.shape[0]):
         root[group] = used
@@ -114,14 +96,14 @@ def _split(
 split = kernel(_split)
 
 
-def grow(points: Floats, starts: Ints, bucket: int) -> tuple[NDArray[Any], ...]:
-    """Split every group of points at the median of its widest side until at most `bucket` are left.
+def grow_linkage_forest(points: Floats, starts: Ints, bucket: int) -> tuple[NDArray[Any], ...]:
+    """Trees for nearest-record links: each group of points is split at its widest side until `bucket` are left.
 
-    points  float64[m, q], group by group
-    starts  int64[groups + 1]: where each group begins; the last entry is m
     →       order int64[m] of the points, low, high, span, root as in `Forest`
 
     O(m log m) time, O(m q) memory.
+
+    `points` float64[m, q]; `starts` int64[groups + 1].
     """
     m, q = points.shape
     # A split leaves at least (bucket + 1) // 2 points on either side.
@@ -148,11 +130,9 @@ to_box = kernel(_to_box)
 def _probe(point: Floats, base: float, bounds: Floats, root: int, forest: Forest, found: Ints, stack: Ints) -> bool:
     """Look through one tree for records nearer than bounds[0]; tally those up to bounds[1] in `found`.
 
-    base     what the codes already add to the squared distance
-    bounds   float64[3]: squared distances below the first are nearer, up to the second are ties; where the third is
-             not 0, the second is brought down to the least distance met: then it is the nearest that is wanted
-    found    int64[2]: weight of the ties so far, and their lowest row (changed in place)
     →        True as soon as a nearer record is met; `found` means nothing then
+
+    `bounds` float64[3]; `found` int64[2].
     """
     top = 1
     stack[0] = root
@@ -215,7 +195,7 @@ matching_groups = kernel(_matching_groups)
 def _rank_groups(ancestors: Int32s, row: int, groups: CodeGroups, cost: Ints, ranking: Ints, tally: Ints) -> None:
     """Fill `cost` with the number of codes by which each group differs from a record, `ranking` by rising cost.
 
-    tally  int64[c + 2]: room to count in
+    `tally` int64[c + 2].
     """
     many, c = groups.codes.shape
     for j in range(c + 2):
@@ -237,7 +217,7 @@ def _rank_groups(ancestors: Int32s, row: int, groups: CodeGroups, cost: Ints, ra
 rank_groups = kernel(_rank_groups)
 
 
-def _aimed(known: Known, row: int, groups: CodeGroups, g: int, aim: Floats) -> None:
+def _set_aim(known: Known, row: int, groups: CodeGroups, g: int, aim: Floats) -> None:
     """aim float64[q] ← a record's point, with 0 for the coordinates that do not count beside the codes of a group."""
     for j in range(known.points.shape[1]):
         column = known.lines[j, 0]
@@ -245,7 +225,7 @@ def _aimed(known: Known, row: int, groups: CodeGroups, g: int, aim: Floats) -> N
         aim[j] = known.points[row, j] if counts else 0.0
 
 
-aimed = kernel(_aimed)
+set_aim = kernel(_set_aim)
 
 
 def _differs(ancestors: Int32s, row: int, previous: int) -> bool:
@@ -260,30 +240,23 @@ differs = kernel(_differs)
 
 
 class Links(NamedTuple):
-    """What `linked` finds, and room to look for it.
+    """What `link_all` finds, and room to look for it."""
 
-    ties, lowest, reach   of each record
-    matching, ranking     int64[…]: groups with the codes of a record, and all in order of what their codes cost
-    cost, tally           int64[…]: of each group; groups of each cost
-    bounds, found, stack  of `probe`
-    aim                   float64[q]: the point looked for
-    """
-
-    ties: Ints
+    ties: Ints  # of each record
     lowest: Ints
     reach: Floats
-    matching: Ints
+    matching: Ints  # int64[…]: groups with the codes of a record, and all in order of what their codes cost
     ranking: Ints
-    cost: Ints
+    cost: Ints  # int64[…]: of each group; groups of each cost
     tally: Ints
-    bounds: Floats
+    bounds: Floats  # of `probe`
     found: Ints
     stack: Ints
-    aim: Floats
+    aim: Floats  # float64[q]: the point looked for
 
 
 def _link_records(known: Known, distance: Floats, groups: CodeGroups, forest: Forest, links: Links) -> None:
-    """Fill ties, lowest and reach as `linked` says."""
+    """Fill ties, lowest and reach as `link_all` says."""
     ties, lowest, reach, matching, ranking, cost, tally, bounds, found, stack, aim = links
     many, previous, matches, ranked = groups.codes.shape[0], -1, 0, False
     for place in range(known.order.shape[0]):
@@ -301,7 +274,7 @@ def _link_records(known: Known, distance: Floats, groups: CodeGroups, forest: Fo
         found[0], found[1] = 0, -1
         nearer, at = False, 0
         while at < matches and not nearer:
-            aimed(known, row, groups, matching[at], aim)
+            set_aim(known, row, groups, matching[at], aim)
             nearer = probe(aim, 0.0, bounds, forest.root[matching[at]], forest, found, stack)
             at += 1
         if not nearer and bounds[1] >= 1.0:
@@ -311,7 +284,7 @@ def _link_records(known: Known, distance: Floats, groups: CodeGroups, forest: Fo
             at = matches
             while at < many and not nearer and cost[ranking[at]] <= bounds[1]:
                 g = ranking[at]
-                aimed(known, row, groups, g, aim)
+                set_aim(known, row, groups, g, aim)
                 nearer = probe(aim, float(cost[g]), bounds, forest.root[g], forest, found, stack)
                 at += 1
         if asked:
@@ -326,7 +299,7 @@ link_records = kernel(_link_records)
 def link(
     known: Known, distance: Floats, groups: CodeGroups, forest: Forest, ties: Ints, lowest: Ints, reach: Floats
 ) -> None:
-    """Fill ties, lowest and reach as `linked` says."""
+    """Kernel: fill ties, lowest and reach as `link_all` says."""
     many = len(groups.codes)
     matching, ranking = np.empty(len(groups.starts), dtype=np.int64), np.empty(many, dtype=np.int64)
     cost, tally = np.empty(many, dtype=np.int64), np.empty(groups.codes.shape[1] + 2, dtype=np.int64)
@@ -336,19 +309,20 @@ def link(
     link_records(known, distance, groups, forest, links)
 
 
-def unlinked(n: int) -> tuple[Ints, Ints, Floats]:
-    """Ties, lowest and reach of `linked` before any of n records is looked for; `link` fills them record by record."""
+def make_unlinked(n: int) -> tuple[Ints, Ints, Floats]:
+    """Ties, lowest and reach of `link_all` before any of n records is looked for; `link` fills them one by one."""
     return np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64), np.full(n, np.nan)
 
 
-def linked(known: Known, distance: Floats, groups: CodeGroups, forest: Forest) -> tuple[Ints, Ints, Floats]:
-    """For each record, how many published records lie exactly at a given distance, none being nearer.
+def link_all(known: Known, distance: Floats, groups: CodeGroups, forest: Forest) -> tuple[Ints, Ints, Floats]:
+    """Kernel: for each record, how many published records lie exactly at a given distance, none being nearer.
 
-    distance  float64[n]; NaN for a record that cannot be linked, infinite to ask for the nearest
     →         ties int64[n] (0: a nearer one exists, or none at this distance), lowest tied row int64[n] (−1), and
               float64[n]: the distance of the nearest where it was asked for
+
+    `distance` float64[n]: NaN for a record that cannot be linked, infinite to ask for the nearest.
     """
-    ties, lowest, reach = unlinked(len(known.points))
+    ties, lowest, reach = make_unlinked(len(known.points))
     link(known, distance, groups, forest, ties, lowest, reach)
     return ties, lowest, reach
 
@@ -393,12 +367,11 @@ def _nearest(
 ) -> tuple[Ints, Ints, Ints]:
     """The least cost from every original tuple to a masked one, how many records lie there, and the first of them.
 
-    counts, first  int64[d]: records with each masked tuple, and the lowest row among them
-    cost           int64, flat; at least FAR: never a candidate
-    widest         costs of attributes combine by their maximum instead of their sum
     →              int64[a] each: least cost (FAR if there is no candidate), ties, lowest row (−1 if none)
 
     Sorted tuples are read like a tree: a prefix already too dear is left behind whole.
+
+    `counts`, `first` int64[d]; `cost`: int64, flat; at least FAR: never a candidate.
     """
     lead, leap = leads(crowd)
     size, attributes = crowd.shape
@@ -462,8 +435,9 @@ def _own_hits(
 ) -> tuple[Ints, Ints]:
     """How many records of each original tuple have their own masked record at the least cost (sum; maximum).
 
-    members  int64[n], which original tuple each record has
     →        int64[a] for costs combined by their sum, int64[a] by their maximum
+
+    `members` int64[n].
     """
     summed = np.zeros(len(tuples), dtype=np.int64)
     widest = np.zeros(len(tuples), dtype=np.int64)
@@ -488,7 +462,6 @@ own_hits = kernel(_own_hits)
 def _patterns(tuples: Codes, crowd: Codes, counts: Ints, agree: Ints, at: Ints, wide: Ints) -> Codes:
     """How many masked records agree with each original tuple in exactly which attributes.
 
-    agree  int64, flat, 0 or 1
     →      int32[a, 2^p]: bit j of a pattern is set where attribute j agrees
     """
     attributes = tuples.shape[1]
@@ -531,21 +504,14 @@ TIED = 1e-7
 
 
 class ShownClasses(NamedTuple):
-    """What published classes show in each column, on the line on which a person has one place.
+    """What published classes show in each column, on the line on which a person has one place."""
 
-    low, high  float64[classes, p]: the places a class covers; NaN where it shows a blank
-    wide  float64[classes, p]: cell loss of a person inside, 0 to 1
-    moves  bool[classes, p]: whether a person outside loses the distance, at most 1; else 1
-    covered  float64[classes, p]: logarithm of the number of original values a class covers
-    blank  float64[p]: log-volume of a blank to a person with a value
-    """
-
-    low: Floats
+    low: Floats  # float64[classes, p]: the places a class covers; NaN where it shows a blank
     high: Floats
-    wide: Floats
-    moves: Flags
-    covered: Floats
-    blank: Floats
+    wide: Floats  # float64[classes, p]: cell loss of a person inside, 0 to 1
+    moves: Flags  # bool[classes, p]: whether a person outside loses the distance, at most 1; else 1
+    covered: Floats  # float64[classes, p]: logarithm of the number of original values a class covers
+    blank: Floats  # float64[p]: log-volume of a blank to a person with a value
 
 
 def _insert(costs: Floats, classes: Ints, cost: float, at: int) -> None:
@@ -567,8 +533,7 @@ insert = kernel(_insert)
 def _list_classes(known: Floats, shown: ShownClasses, costs: Floats, classes: Ints) -> None:
     """List the nearest classes of each person by cell loss and by log-volume; ties go to the lower number.
 
-    known  float64[m, p]: places of the people, NaN where a value is missing
-    costs  float64[2, m, nearest], infinite before;  classes  int64[2, m, nearest], −1 before
+    `known` float64[m, p]: places of the people, NaN where a value is missing; `costs` float64[2, m, nearest].
     """
     last = costs.shape[2] - 1
     for i in range(known.shape[0]):
@@ -599,8 +564,8 @@ def _list_classes(known: Floats, shown: ShownClasses, costs: Floats, classes: In
 list_classes_into = kernel(_list_classes)
 
 
-def list_classes(known: Floats, shown: ShownClasses, nearest: int) -> tuple[Floats, Ints]:
-    """The nearest classes of each person, by cell loss and by log-volume.
+def link_nearest_classes(known: Floats, shown: ShownClasses, nearest: int) -> tuple[Floats, Ints]:
+    """Kernel: link each person to the nearest classes by cell loss and log-volume, without all pairs.
 
     →  float64[2, m, nearest]: costs, ascending;  int64[2, m, nearest]: classes, −1 where there are no more
     """
@@ -613,7 +578,7 @@ def list_classes(known: Floats, shown: ShownClasses, nearest: int) -> tuple[Floa
 def _fill_classes(weights: Floats, classes: Ints, room: Floats, rounds: int) -> None:
     """Scale the weights of each person to 1 and those of each class to its room, in turns (Sinkhorn and Knopp 1967).
 
-    weights  float64[m, nearest], changed;  classes  int64[m, nearest], −1 for none;  room  float64[classes]
+    `weights` float64[m, nearest].
     """
     m, nearest = weights.shape
     filled = np.empty(room.shape[0])
@@ -644,8 +609,7 @@ fill_classes = kernel(_fill_classes)
 def _score_guesses(weights: Floats, classes: Ints, sizes: Ints, own: Ints, found: Floats) -> None:
     """What guessing a record of the class with the largest weight per record earns, split among ties.
 
-    weights  float64[m, nearest];  classes  int64[m, nearest];  sizes  int64[classes]
-    own  int64[m]: class of each person, −1 for none;  found  float64[m]: 1 / records guessed among where right, else 0
+    `weights` float64[m, nearest]; `own` int64[m].
     """
     for i in range(weights.shape[0]):
         best, records, right = -1.0, 0, False
@@ -665,8 +629,8 @@ def _score_guesses(weights: Floats, classes: Ints, sizes: Ints, own: Ints, found
 score_guesses_into = kernel(_score_guesses)
 
 
-def score_guesses(weights: Floats, classes: Ints, sizes: Ints, own: Ints) -> Floats:
-    """float64[m]: what guessing a record of the class with the largest weight per record earns."""
+def score_linkage_guesses(weights: Floats, classes: Ints, sizes: Ints, own: Ints) -> Floats:
+    """float64[m]: kernel of linkage that scores, per person, a link to the near class of most weight."""
     found = np.empty(len(weights))
     score_guesses_into(weights, classes, sizes, own, found)
     return found

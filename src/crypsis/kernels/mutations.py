@@ -12,7 +12,7 @@ BALANCED = 0.02
 """Loss and risk closer than this share weigh the same: either may be aimed at."""
 
 
-def _linked(frame: Frame, tallies: Tallies, who: int, row: int) -> bool:
+def _is_linked(frame: Frame, tallies: Tallies, who: int, row: int) -> bool:
     """Whether the record's own masked version is among its nearest, i.e. the intruder may find it."""
     mine, total = frame.members[row], 0
     for j in range(tallies.codes.shape[2]):
@@ -21,7 +21,7 @@ def _linked(frame: Frame, tallies: Tallies, who: int, row: int) -> bool:
     return bool(total == tallies.best[who, 0, mine])
 
 
-linked = kernel(_linked)
+is_linked = kernel(_is_linked)
 
 
 def _aim(
@@ -29,11 +29,7 @@ def _aim(
 ) -> None:
     """Some of the changes of one file, in place, are aimed at where the weightier side sits, as the file stands now.
 
-    changes  int64[k, 3]: row, attribute, new code
-    draws    float64[k, 3 + candidates], uniform in [0, 1): aimed or not, which side, category, then candidate rows,
-             of which an aimed change takes the first that carries the weightier side; if none does, it stays as it is
-    aimed    share of aimed changes: where risk weighs more, a rightly linked record moves to a near category; where
-             loss does, a changed cell goes back to its original or, if ordered, one step towards it
+    `changes` int64[k, 3]; `draws` float64[k, 3 + candidates].
     """
     now, goal = tallies.codes[who], trial.goals[who]
     rows, attributes = now.shape
@@ -50,7 +46,7 @@ def _aim(
                 break
             row = int(draw[candidate] * rows)
             if risky:
-                found = not frame.chosen[4] or linked(frame, tallies, who, row)
+                found = not frame.chosen[4] or is_linked(frame, tallies, who, row)
                 continue
             for turn in range(attributes):
                 column = (changes[place, 1] + turn) % attributes
@@ -102,16 +98,16 @@ def _fitness(loss: float, risk: float, goal: Floats) -> float:
 fitness = kernel(_fitness)
 
 
-def _preferred(loss: float, risk: float, pair: Floats, goal: Floats, neutral: bool) -> bool:
+def _is_preferred(loss: float, risk: float, pair: Floats, goal: Floats, neutral: bool) -> bool:
     """Whether a file of this loss and risk is kept rather than one of the pair's.
 
-    neutral  keep it also where both are worth the same and the sum of loss and risk is no greater
+    `neutral`: keep it also where both are worth the same and the sum of loss and risk is no greater.
     """
     now, before = fitness(loss, risk, goal), fitness(pair[0], pair[1], goal)
     return bool(now < before or (neutral and now == before and loss + risk <= pair[0] + pair[1]))
 
 
-preferred = kernel(_preferred)
+is_preferred = kernel(_is_preferred)
 
 
 def _follow(frame: Frame, tallies: Tallies, who: int, codes: Codes) -> None:
@@ -132,8 +128,9 @@ def _attempts(
 ) -> tuple[int, int, int, float, float]:
     """Single cells of one file changed in turn, each kept if the file is `preferred`, else taken back.
 
-    changes  int64[k, 3]: row, attribute, new code; one that changes nothing or is not allowed is passed over
     →        how many were tried, how many kept, the last one tried (−1: none was), and loss and risk with it
+
+    `changes` int64[k, 3].
     """
     tried, kept, last, loss, risk = 0, 0, -1, np.nan, np.nan
     pair, goal = trial.pairs[who], trial.goals[who]
@@ -152,7 +149,7 @@ def _attempts(
         amend(frame, tallies, who, row, new)
         read_all(frame, tallies, who, fresh)
         loss, risk = halves(fresh, frame.chosen)
-        if preferred(loss, risk, pair, goal, neutral):
+        if is_preferred(loss, risk, pair, goal, neutral):
             trial.readings[who], pair[0], pair[1] = fresh, loss, risk
             kept += 1
         else:

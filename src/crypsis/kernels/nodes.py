@@ -20,111 +20,68 @@ _HUGE = 1 << 62
 
 
 class Leaves(NamedTuple):
-    """The distinct head tuples and their hierarchies; never changed. h attributes, m tuples.
+    """The distinct head tuples and their hierarchies; never changed. h attributes, m tuples."""
 
-    codes     int32[h, m]: leaf in tree order
-    suffix    int32[h, m]: rank of the tuple's remainder after the attribute
-    height    int64[h]: highest level of each attribute
-    start     int64[h, levels]: where the leaves of an attribute at a level begin in `group`, `mark` and `cell`
-    group     int32[…]: group of the leaf, ascending
-    mark      uint64[…]: a random word per group
-    cell      float64[…]: 1 less what one such cell loses more by suppression
-    marginal  float64[h, levels]: loss of the whole column, nothing suppressed
-    place     int64[h]: weight of the attribute's level in the number of a node
-    values    The confidential attribute, if it has too many values to tally
-    labels    The label, if it has too many values and is not the confidential attribute
-    """
-
-    codes: Int32s
-    suffix: Int32s
-    height: Ints
-    start: Ints
-    group: Int32s
-    mark: Words
-    cell: Floats
-    marginal: Floats
-    place: Ints
-    values: Listed
-    labels: Listed
+    codes: Int32s  # int32[h, m]: leaf in tree order
+    suffix: Int32s  # int32[h, m]: rank of the tuple's remainder after the attribute
+    height: Ints  # int64[h]: highest level of each attribute
+    start: Ints  # int64[h, levels]: where the leaves of an attribute at a level begin in `group`, `mark` and `cell`
+    group: Int32s  # int32[…]: group of the leaf, ascending
+    mark: Words  # uint64[…]: a random word per group
+    cell: Floats  # float64[…]: 1 less what one such cell loses more by suppression
+    marginal: Floats  # float64[h, levels]: loss of the whole column, nothing suppressed
+    place: Ints  # int64[h]: weight of the attribute's level in the number of a node
+    values: Listed  # the confidential attribute, if it has too many values to tally
+    labels: Listed  # the label, if it has too many values and is not the confidential attribute
 
 
 class TailNodes(NamedTuple):
-    """The nodes over the tail; the first is the lowest, each other is added up from an earlier one.
+    """The nodes over the tail; the first is the lowest, each other is added up from an earlier one."""
 
-    below     int64[t]: the node it is added up from
-    step      int64[t, cells]: where each cell of that node goes
-    width     int64[t]: cells of the node
-    spared    float64[t, cells]: what a record of the cell loses by suppression beyond its tail's generalisation
-    marginal  float64[t]: loss of the tail columns, nothing suppressed
-    place     int64[t]: what the node adds to the number of a node
-    final     int64[t, cells]: where each cell of the lowest node goes
-    first     int64[t]: where the cells of the node begin among those of all nodes but the lowest
-    """
-
-    below: Ints
-    step: Ints
-    width: Ints
-    spared: Floats
-    marginal: Floats
-    place: Ints
-    final: Ints
-    first: Ints
+    below: Ints  # int64[t]: the node it is added up from
+    step: Ints  # int64[t, cells]: where each cell of that node goes
+    width: Ints  # int64[t]: cells of the node
+    spared: Floats  # float64[t, cells]: what a record of the cell loses by suppression beyond its tail's generalisation
+    marginal: Floats  # float64[t]: loss of the tail columns, nothing suppressed
+    place: Ints  # int64[t]: what the node adds to the number of a node
+    final: Ints  # int64[t, cells]: where each cell of the lowest node goes
+    first: Ints  # int64[t]: where the cells of the node begin among those of all nodes but the lowest
 
 
 class NodeDemand(NamedTuple):
-    """What is asked of every node.
-
-    allowance  How many records may be suppressed.
-    values     v: leading columns of a cell's tally that belong to the confidential attribute
-    prune      Leave out what cannot reach this k within the allowance; 0 looks at every node.
-    strict     1: a node that suppresses more than the allowance loses infinitely much, uncounted; 0: what it loses
-    """
+    """What is asked of every node."""
 
     rule: int
-    allowance: int
+    allowance: int  # how many records may be suppressed
     k: int
     l: int  # noqa: E741 (the paper's letter)
-    values: int
-    prune: int
-    strict: int
+    values: int  # v: leading columns of a cell's tally that belong to the confidential attribute
+    prune: int  # leave out what cannot reach this k within the allowance; 0 looks at every node
+    strict: int  # 1: a node that suppresses more than the allowance loses infinitely much, uncounted; 0: what it loses
 
 
 class NodeReadings(NamedTuple):
-    """One entry per node.
-
-    size_sum   Σ class size over records; the suppressed are one class of their own
-    value_sum  Σ over records of how often their confidential value occurs in their class
-    misfits    Records suppressed or without the majority label of their class
-    classes    Surviving classes; left as it was where a node was pruned
-    loss       Σ of cell losses; a suppressed record loses every cell
-    """
+    """One entry per node."""
 
     k: Ints
     l: Ints  # noqa: E741
     suppressed: Ints
-    size_sum: Ints
-    value_sum: Ints
-    misfits: Ints
-    classes: Ints
-    loss: Floats
+    size_sum: Ints  # Σ class size over records; the suppressed are one class of their own
+    value_sum: Ints  # Σ over records of how often their confidential value occurs in their class
+    misfits: Ints  # records suppressed or without the majority label of their class
+    classes: Ints  # surviving classes; left as it was where a node was pruned
+    loss: Floats  # Σ of cell losses; a suppressed record loses every cell
 
 
 class CellBlock(NamedTuple):
-    """The cells of consecutive classes.
+    """The cells of consecutive classes."""
 
-    size         […, c]: records, one row per cell
-    present      uint64[… · words, c]: one bit per confidential value that occurs
-    tally        [… · (v + u), c]: records per confidential value, then per label
-    first, cells  the cells are the rows first … first + cells − 1 of `size`
-    begin, end    the classes are the columns begin … end − 1
-    """
-
-    size: NDArray[Any]
-    present: Words
-    tally: NDArray[Any]
-    first: int
+    size: NDArray[Any]  # […, c]: records, one row per cell
+    present: Words  # uint64[… · words, c]: one bit per confidential value that occurs
+    tally: NDArray[Any]  # [… · (v + u), c]: records per confidential value, then per label
+    first: int  # the cells are the rows first … first + cells − 1 of `size`
     cells: int
-    begin: int
+    begin: int  # the classes are the columns begin … end − 1
     end: int
 
 
@@ -174,9 +131,10 @@ add_up = kernel(_add_up)
 def _count_cells(block: CellBlock, values: int, sizes: Ints, distinct: Ints, most: Ints) -> tuple[int, int]:
     """sizes, distinct int64[cells · classes] ← records and confidential values of every cell, cell by cell.
 
-    most  int64[classes]: room
     →     records without the majority label of their cell; Σ over records of how often their confidential value
           occurs in their cell
+
+    `most` int64[classes].
     """
     rows, n, begin = block.size.shape[0], np.uint64(block.end - block.begin), np.uint64(block.begin)
     words, columns = block.present.shape[0] // rows, block.tally.shape[0] // rows
@@ -220,38 +178,25 @@ suppressed_loss = kernel(_suppressed_loss)
 
 
 class JudgedNode(NamedTuple):
-    """A node under judgement.
+    """A node under judgement."""
 
-    rows    int32[…]: a tuple of each class, from `begin` on
-    levels  Levels of the head
-    tail    Node of the tail
-    of      Class of each distinct tuple where something is listed, else empty; then there is no tail
-    """
-
-    rows: Int32s
+    rows: Int32s  # int32[…]: a tuple of each class, from `begin` on
     begin: int
-    levels: Ints
-    tail: int
+    levels: Ints  # levels of the head
+    tail: int  # node of the tail
     number: int
-    of: Int32s
+    of: Int32s  # class of each distinct tuple where something is listed, else empty; then there is no tail
 
 
 class Counted(NamedTuple):
-    """What is known of the classes of a node before it is judged, cell by cell.
+    """What is known of the classes of a node before it is judged, cell by cell."""
 
-    sizes, distinct  int64[cells · classes]: records and confidential values
-    majority         int64[classes]: records with the commonest label, where labels are listed; else 0
-    squares          int64[classes]: Σ over records of how often their listed value occurs in the class; else 0
-    held             of each class, where something is listed
-    lost, fails      int64[v]: suppressed records of each value; bool[classes]: whether it is suppressed
-    """
-
-    sizes: Ints
+    sizes: Ints  # int64[cells · classes]: records and confidential values
     distinct: Ints
-    majority: Ints
-    squares: Ints
-    held: Held
-    lost: Ints
+    majority: Ints  # int64[classes]: records with the commonest label, where labels are listed; else 0
+    squares: Ints  # int64[classes]: Σ over records of how often their listed value occurs in the class; else 0
+    held: Held  # of each class, where something is listed
+    lost: Ints  # int64[v]: suppressed records of each value; bool[classes]: whether it is suppressed
     fails: Flags
 
 
@@ -290,10 +235,7 @@ def _take_back(
     counted: Counted,
     limits: tuple[int, int],
 ) -> tuple[int, int, int, float]:
-    """What the suppressed classes change in the sums over all: Σ size², misfits, value squares and loss.
-
-    limits  least size and fewest values of a class that is kept
-    """
+    """What the suppressed classes change in the sums over all: Σ size², misfits, value squares and loss."""
     n, columns = block.end - block.begin, block.tally.shape[0] // block.size.shape[0]
     least, fewest = limits
     lost, fails = counted.lost, counted.fails

@@ -18,19 +18,14 @@ from crypsis.kernels.compile import kernel
 
 
 class SubsetSearch(NamedTuple):
-    """The recursion's memory, indexed by subset where 2ⁿ long.
+    """The recursion's memory, indexed by subset where 2ⁿ long."""
 
-    costs   float64[2ⁿ]: SSE of the subset as one group, infinite above 2k − 1 records
-    totals  float64[2ⁿ]: least SSE of the subset partitioned;  chosen  int32[2ⁿ]: the last group of that partition
-    owed    float64[n]: what a record adds to any partition at the least
-    free, stack  int64[n]: records still free in order; places among them of the group being tried
-    """
-
-    costs: Floats
+    costs: Floats  # float64[2ⁿ]: SSE of the subset as one group, infinite above 2k − 1 records
+    # float64[2ⁿ]: least SSE of the subset partitioned;  chosen  int32[2ⁿ]: the last group of that partition
     totals: Floats
     chosen: Int32s
-    owed: Floats
-    free: Ints
+    owed: Floats  # float64[n]: what a record adds to any partition at the least
+    free: Ints  # int64[n]: records still free in order; places among them of the group being tried
     stack: Ints
 
 
@@ -91,7 +86,7 @@ group_costs = kernel(_group_costs)
 def _extend(search: SubsetSearch, grouped: int, k: int, bound: float) -> None:
     """Try every group of the lowest free record after the subset `grouped`, and note the totals that get better.
 
-    A depth-first walk over ascending choices of fellows, cut where no end below `bound` is possible.
+    Depth-first over ascending choices of further records, cut where no end below `bound` is possible.
     """
     costs, totals, free, stack, owed = search.costs, search.totals, search.free, search.stack, search.owed
     count, debt, heaviest = 0, totals[grouped], 0.0
@@ -117,7 +112,7 @@ def _extend(search: SubsetSearch, grouped: int, k: int, bound: float) -> None:
         # Records that still join pay within the group, no longer on their own.
         hopeless = least - (2 * k - 1 - depth) * heaviest > bound
         if hopeless or depth == 2 * k - 1 or last + 1 == count:
-            # Nobody can follow: the last fellow is replaced by its successor, or leaves if it has none.
+            # Nobody can follow: the last record is replaced by its successor, or leaves if it has none.
             if last + 1 == count:
                 group ^= 1 << free[last]
                 debt += owed[free[last]]
@@ -140,9 +135,9 @@ extend = kernel(_extend)
 def _best_partition(points: Floats, k: int, known: float) -> tuple[Int32s, float]:
     """The k-partition of least SSE among all: labels in order of each group's lowest record, and the SSE.
 
-    points  float64[n, p] with k ≤ n ≤ 24; 13 · 2ⁿ bytes of memory
-    known   SSE of any k-partition, or infinity: the lower, the sooner the search ends
     →       infinity, and labels that mean nothing, if no k-partition is as good as `known`
+
+    `points` float64[n, p].
     """
     n = points.shape[0]
     everyone = (1 << n) - 1
@@ -185,10 +180,11 @@ best_partition = kernel(_best_partition)
 def _path_optimum(points: Floats, k: int) -> Int32s:
     """The best partition whose groups are contiguous in the given order.
 
-    points  float64[n, p], rows in the order of the path, n ≥ k
     →       int32[n]: labels 0, 1, … along the path, sizes in [k, 2k−1], SSE the least possible
 
     Hansen and Mukherjee (2003), multivariate as in Domingo-Ferrer et al. (2006). O(k n p) time, O(n) memory.
+
+    `points` float64[n, p]: rows in the order of the path, n ≥ k.
     """
     n, p = points.shape
     cost, start, total = np.empty(n + 1), np.empty(n + 1, dtype=np.int64), np.empty(p)
@@ -260,22 +256,16 @@ path_optimum, univariate_optimum = kernel(_path_optimum), kernel(_univariate_opt
 
 
 class Offers(NamedTuple):
-    """What pricing found.
+    """What pricing found."""
 
-    least    float64[n]: the least reduced cost, at most 0, of any group seen that contains the record
-    costs    float64[n]: the least reduced cost of a group around each record as seed; 0 if none is negative
-    sizes    int64[n], members int32[n, 2k − 1]: that group
-    nodes    int64[1]: branches looked at; above what was allowed, the search was given up
-    """
-
-    least: Floats
-    costs: Floats
-    sizes: Ints
+    least: Floats  # float64[n]: the least reduced cost, at most 0, of any group seen that contains the record
+    costs: Floats  # float64[n]: the least reduced cost of a group around each record as seed; 0 if none is negative
+    sizes: Ints  # int64[n], members int32[n, 2k − 1]: that group
     members: Int32s
-    nodes: Ints
+    nodes: Ints  # int64[1]: branches looked at; above what was allowed, the search was given up
 
 
-def _squares(points: Floats, seed: int, near: Int32s) -> Floats:
+def _listed_squares(points: Floats, seed: int, near: Int32s) -> Floats:
     """float64[m + 1, m]: squared distances of the listed records to each other; the last row is the seed's."""
     m = near.size
     squares = np.zeros((m + 1, m))
@@ -287,10 +277,12 @@ def _squares(points: Floats, seed: int, near: Int32s) -> Floats:
     return squares
 
 
-squares_of = kernel(_squares)
+listed_squares = kernel(_listed_squares)
 
 
-def _grow(squares: Floats, seed: int, near: Int32s, prices: Floats, k: int, offers: Offers, patience: int) -> None:
+def _search_groups(
+    squares: Floats, seed: int, near: Int32s, prices: Floats, k: int, offers: Offers, patience: int
+) -> None:
     """Look at every group of k … 2k − 1 records made of the seed and some listed records, depth first.
 
     A branch is cut off when even the best further records, each paying only its distances to those already in,
@@ -325,35 +317,33 @@ def _grow(squares: Floats, seed: int, near: Int32s, prices: Floats, k: int, offe
                     offers.members[seed, place] = chosen[place]
         if size == most:
             continue
-        room = most - size
-        for place in range(room):
+        places = most - size
+        for place in range(places):
             best[place] = 0.0
         for a in range(q + 1, m):
             to_group[deeper, a] = to_group[level, a] + squares[q, a]
             gain = to_group[deeper, a] / most - prices[near[a]]
-            if gain < best[room - 1]:
-                place = room - 1
+            if gain < best[places - 1]:
+                place = places - 1
                 while place > 0 and gain < best[place - 1]:
                     best[place] = best[place - 1]
                     place -= 1
                 best[place] = gain
         gains = 0.0
-        for place in range(room):
+        for place in range(places):
             gains += best[place]
         if pairs[deeper] / most - paid[deeper] + gains < 0.0:
             cursor[deeper] = q + 1
             level = deeper
 
 
-grow = kernel(_grow)
+search_groups = kernel(_search_groups)
 
 
-def _price(points: Floats, lists: Int32s, prices: Floats, k: int, patience: int) -> Offers:
+def _price_groups(points: Floats, lists: Int32s, prices: Floats, k: int, patience: int) -> Offers:
     """Find the groups of k … 2k − 1 records, a seed and some records of its list, that cost less than their prices.
 
-    points    float64[n, p];  lists  int32[n, m]: records each one may take along, filled up with −1
-    prices    float64[n]: the reduced cost of a group of s records is Σ of its pairs' d² / s − Σ of its prices
-    patience  branches after which to give up: then `nodes` says more, and what was not seen may be negative too
+    `points` float64[n, p]; `prices` float64[n].
     """
     n, m = lists.shape
     offers = Offers(
@@ -366,8 +356,8 @@ def _price(points: Floats, lists: Int32s, prices: Floats, k: int, patience: int)
         near = np.empty(listed, dtype=np.int32)
         for place in range(listed):
             near[place] = lists[seed, place]
-        grow(squares_of(points, seed, near), seed, near, prices, k, offers, patience)
+        search_groups(listed_squares(points, seed, near), seed, near, prices, k, offers, patience)
     return offers
 
 
-price = kernel(_price)
+price_groups = kernel(_price_groups)

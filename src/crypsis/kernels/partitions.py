@@ -28,24 +28,17 @@ STRIP = 512
 
 
 class RecordPool(NamedTuple):
-    """The unassigned records, compact in the first `count` positions.
+    """The unassigned records, compact in the first `count` positions."""
 
-    coordinates  float64[p, n], one attribute per row so that a distance pass runs over neighbours in memory
-    rows         int64[n]: the table row at each position;  places  int64[n]: its inverse
-    distances    float64[n]: of each position from the last centre measured
-    totals       float64[2, p]: sum of the unassigned records, and the compensation of its rounding
-    centre       float64[p]: the point distances were last measured from
-    """
-
-    coordinates: Floats
-    rows: Ints
+    coordinates: Floats  # float64[p, n], one attribute per row so that a distance pass runs over neighbours in memory
+    rows: Ints  # int64[n]: the table row at each position;  places  int64[n]: its inverse
     places: Ints
-    distances: Floats
-    totals: Floats
-    centre: Floats
+    distances: Floats  # float64[n]: of each position from the last centre measured
+    totals: Floats  # float64[2, p]: sum of the unassigned records, and the compensation of its rounding
+    centre: Floats  # float64[p]: the point distances were last measured from
 
 
-def _fill(points: Floats) -> RecordPool:
+def _fill_pool(points: Floats) -> RecordPool:
     """All rows of float64[n, p], unassigned, shifted by their column minima."""
     n, p = points.shape
     coordinates, rows, places = np.empty((p, n)), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -67,7 +60,7 @@ def _fill(points: Floats) -> RecordPool:
     return RecordPool(coordinates, rows, places, distances, totals, centre)
 
 
-def _measure(pool: RecordPool, count: int, row: int, metric: int) -> None:
+def _measure_distances(pool: RecordPool, count: int, row: int, metric: int) -> None:
     """Distance of every unassigned record, squared if Euclidean, from one of them, from the MEAN or the LAST centre."""
     coordinates, distances, centre = pool.coordinates, pool.distances, pool.centre
     for j in range(centre.shape[0]):
@@ -92,7 +85,7 @@ def _measure(pool: RecordPool, count: int, row: int, metric: int) -> None:
                     distances[i] += abs(coordinates[j, i] - at)
 
 
-def _outermost(pool: RecordPool, count: int) -> int:
+def _find_outermost(pool: RecordPool, count: int) -> int:
     """Row of the unassigned record farthest from the centre; ties go to the lower row."""
     best, row = -1.0, -1
     for i in range(count):
@@ -102,7 +95,7 @@ def _outermost(pool: RecordPool, count: int) -> int:
     return row
 
 
-def _gather(pool: RecordPool, count: int, seed: int, group: Ints, reach: Floats) -> None:
+def _gather_nearest(pool: RecordPool, count: int, seed: int, group: Ints, reach: Floats) -> None:
     """group ← seed and the nearest other unassigned rows as last measured, nearest first; reach ← their distances."""
     size = group.shape[0]
     group[0], reach[0] = seed, 0.0
@@ -142,8 +135,8 @@ def _assign(pool: RecordPool, count: int, row: int, label: int, labels: Int32s) 
     return last
 
 
-fill, measure, outermost = kernel(_fill), kernel(_measure), kernel(_outermost)
-gather, assign = kernel(_gather), kernel(_assign)
+fill_pool, measure_distances, find_outermost = kernel(_fill_pool), kernel(_measure_distances), kernel(_find_outermost)
+gather_nearest, assign = kernel(_gather_nearest), kernel(_assign)
 
 
 def _join_nearest(points: Floats, labels: Int32s, groups: int, metric: int) -> None:
@@ -198,11 +191,11 @@ def _finish_mdav(points: Floats, labels: Int32s, k: int, ending: int, metric: in
         for i in range(count):
             for j in range(p):
                 left[i, j] = points[rest[i], j]
-        pool = fill(left)
-        measure(pool, count, MEAN, metric)
-        seed = outermost(pool, count)
-        measure(pool, count, seed, metric)
-        gather(pool, count, seed, group, reach)
+        pool = fill_pool(left)
+        measure_distances(pool, count, MEAN, metric)
+        seed = find_outermost(pool, count)
+        measure_distances(pool, count, seed, metric)
+        gather_nearest(pool, count, seed, group, reach)
         for member in range(k):
             labels[rest[group[member]]] = groups
         groups += 1
@@ -217,10 +210,11 @@ finish_mdav = kernel(_finish_mdav)
 def _mdav(points: Floats, k: int, ending: int, metric: int) -> Int32s:
     """Group rows into clusters of k, two at a time, starting from the outermost.
 
-    points  float64[n, p], already scaled, n ≥ k;  ending  GENERIC, HYBRID or GOMM;  metric  EUCLIDEAN or MANHATTAN
     →       int32[n]: labels 0, 1, … in order of construction, sizes in [k, 2k−1] (GOMM may leave one smaller)
 
     Domingo-Ferrer and Torra (2005). Ties go to the lower row. O(n² p / k) time, O(n p) memory.
+
+    `points` float64[n, p].
     """
     n = points.shape[0]
     labels = np.empty(n, dtype=np.int32)
@@ -228,26 +222,26 @@ def _mdav(points: Floats, k: int, ending: int, metric: int) -> Int32s:
         labels[i] = i if k <= 1 else -1
     if k <= 1:
         return labels
-    pool, count, label = fill(points), n, 0
+    pool, count, label = fill_pool(points), n, 0
     group, reach = np.empty(k, dtype=np.int64), np.empty(k)
     while count >= (3 * k if ending == GENERIC else 2 * k):
         far = -1
         for side in range(2):
             if side == 0:
-                measure(pool, count, MEAN, metric)
-                seed = outermost(pool, count)
+                measure_distances(pool, count, MEAN, metric)
+                seed = find_outermost(pool, count)
             else:
                 seed = far
-            measure(pool, count, seed, metric)
+            measure_distances(pool, count, seed, metric)
             if side == 0:
-                far = outermost(pool, count)
-            gather(pool, count, seed, group, reach)
+                far = find_outermost(pool, count)
+            gather_nearest(pool, count, seed, group, reach)
             for member in range(k):
                 count = assign(pool, count, group[member], label, labels)
             label += 1
             if side == 0 and labels[far] >= 0:  # only where distances tie: look again, still from the first record
-                measure(pool, count, LAST, metric)
-                far = outermost(pool, count)
+                measure_distances(pool, count, LAST, metric)
+                far = find_outermost(pool, count)
     finish_mdav(points, labels, k, ending, metric)
     return labels
 
@@ -266,13 +260,13 @@ def _cbfs(points: Floats, k: int) -> Int32s:
         labels[i] = i
     if k <= 1:
         return labels
-    pool, count, label = fill(points), n, 0
+    pool, count, label = fill_pool(points), n, 0
     group, reach = np.empty(k, dtype=np.int64), np.empty(k)
     while count >= 2 * k:
-        measure(pool, count, MEAN, EUCLIDEAN)
-        seed = outermost(pool, count)
-        measure(pool, count, seed, EUCLIDEAN)
-        gather(pool, count, seed, group, reach)
+        measure_distances(pool, count, MEAN, EUCLIDEAN)
+        seed = find_outermost(pool, count)
+        measure_distances(pool, count, seed, EUCLIDEAN)
+        gather_nearest(pool, count, seed, group, reach)
         for member in range(k):
             count = assign(pool, count, group[member], label, labels)
         label += 1
@@ -287,10 +281,11 @@ cbfs = kernel(_cbfs)
 def _v_mdav(points: Floats, k: int, gamma: float) -> Int32s:
     """Group rows into clusters that grow beyond k where a near record is nearer to them than to its other neighbours.
 
-    points  float64[n, p], scaled, n ≥ k;  gamma ≥ 0: 0 never grows, 0.2 suits scattered data, 1.1 clustered
     →       int32[n]: labels in order of construction, each used at least k times (left-overs may exceed 2k−1)
 
     Solanas and Martínez-Ballesté (2006), on distances, not their squares. O(n² p / k) time, O(n p) memory.
+
+    `points` float64[n, p].
     """
     n = points.shape[0]
     labels, outward = np.empty(n, dtype=np.int32), np.empty(n)
@@ -298,8 +293,8 @@ def _v_mdav(points: Floats, k: int, gamma: float) -> Int32s:
         labels[i] = i if k <= 1 else -1
     if k <= 1:
         return labels
-    pool, count, label = fill(points), n, 0
-    measure(pool, count, MEAN, EUCLIDEAN)
+    pool, count, label = fill_pool(points), n, 0
+    measure_distances(pool, count, MEAN, EUCLIDEAN)
     for i in range(n):
         outward[i] = pool.distances[i]
     group, reach = np.empty(k, dtype=np.int64), np.empty(k)
@@ -310,27 +305,27 @@ def _v_mdav(points: Floats, k: int, gamma: float) -> Int32s:
             row = pool.rows[i]
             if outward[row] >= best and (outward[row] > best or row < seed):
                 best, seed = outward[row], row
-        measure(pool, count, seed, EUCLIDEAN)
-        gather(pool, count, seed, group, reach)
+        measure_distances(pool, count, seed, EUCLIDEAN)
+        gather_nearest(pool, count, seed, group, reach)
         for size in range(k):
             for j in range(points.shape[1]):
                 members[size, j] = pool.coordinates[j, pool.places[group[size]]]
             count = assign(pool, count, group[size], label, labels)
         if gamma > 0.0:
-            count = grow(pool, count, members, label, labels, gamma)
+            count = extend_group(pool, count, members, label, labels, gamma)
         label += 1
     if count > 0:
         join_nearest(points, labels, label, EUCLIDEAN)
     return labels
 
 
-def _grow(pool: RecordPool, count: int, members: Floats, label: int, labels: Int32s, gamma: float) -> int:
+def _extend_group(pool: RecordPool, count: int, members: Floats, label: int, labels: Int32s, gamma: float) -> int:
     """V-MDAV's extension of the group whose k members are the first rows of `members` (float64[2k, p]); → count."""
     p, size = members.shape[1], members.shape[0] // 2
     while size < members.shape[0] - 1 and count > 0:
         for j in range(p):
             pool.centre[j] = members[0, j]
-        measure(pool, count, LAST, EUCLIDEAN)
+        measure_distances(pool, count, LAST, EUCLIDEAN)
         radius = 0.0
         for member in range(1, size):
             spread = 0.0
@@ -349,7 +344,7 @@ def _grow(pool: RecordPool, count: int, members: Floats, label: int, labels: Int
                 if distance < nearest or (distance == nearest and pool.rows[i] < row):
                     nearest, row = distance, pool.rows[i]
             bound = (np.sqrt(nearest) + np.sqrt(radius)) ** 2 * (1.0 + 1e-9)
-        measure(pool, count, row, EUCLIDEAN)
+        measure_distances(pool, count, row, EUCLIDEAN)
         other = np.inf
         for i in range(count):
             if pool.distances[i] < other and pool.rows[i] != row:
@@ -363,7 +358,7 @@ def _grow(pool: RecordPool, count: int, members: Floats, label: int, labels: Int
     return count
 
 
-grow = kernel(_grow)
+extend_group = kernel(_extend_group)
 v_mdav = kernel(_v_mdav)
 
 # -- A kd-tree of records that others are taken out of: boxes with sixteen children that shrink as records leave.
@@ -373,46 +368,42 @@ WIDTH = 16
 
 
 class Tree(NamedTuple):
-    """Nodes with sixteen children: those of node i are 16 i, …, 16 i + 15, and lie side by side as brood i.
+    """Nodes with sixteen children: those of node i are 16 i, …, 16 i + 15, and lie side by side as family i.
 
     Numbers are those of a complete binary tree (children 2 i and 2 i + 1) of which only every fourth level is kept,
-    counted from the L leaves L, …, 2 L − 1 upwards; the search starts at brood 0. Places without a node count 0.
+    counted from the L leaves L, …, 2 L − 1 upwards; the search starts at family 0. Places without a node count 0.
 
-    coordinates  float64[L, p + 1, w]: up to w records of a leaf, one attribute per line; the last line is their
-                 distance from the middle (squared if Euclidean)
-    rows         int64[L, w]: their table rows;  places  int64[n]: leaf · w + slot of each row
-    counts       int64[broods · 16]: unassigned records below each node
-    low, high    float64[broods, p + 1, 16]: the box around them, and the range of their distances from the middle
-    middle       float64[p]: the mean of the records when the tree was built
-    strip, along float64[16]: bounds of one brood or distances of one leaf;  nodes, bounds: the stack of a descent
+    strip, along float64[16]: bounds of one family or distances of one leaf;  nodes, bounds: the stack of a descent
     """
 
+    # float64[L, p + 1, w]: up to w records of a leaf, one attribute per line; the last line is their distance from
+    # the middle (squared if Euclidean)
     coordinates: Floats
-    rows: Ints
+    rows: Ints  # int64[L, w]: their table rows;  places  int64[n]: leaf · w + slot of each row
     places: Ints
-    counts: Ints
-    low: Floats
+    counts: Ints  # int64[families · 16]: unassigned records below each node
+    low: Floats  # float64[families, p + 1, 16]: the box around them, and the range of their distances from the middle
     high: Floats
-    middle: Floats
+    middle: Floats  # float64[p]: the mean of the records when the tree was built
     strip: Floats
     along: Floats
     nodes: Ints
     bounds: Floats
 
 
-def plant(n: int, p: int, m: int) -> Tree:
-    """A tree with room for m of n records of p attributes, nothing in it yet."""
+def _make_tree(n: int, p: int, m: int) -> Tree:
+    """An empty tree for m of n records of p attributes."""
     leaves = 1
     while leaves * WIDTH < m:
         leaves *= 2
-    width, broods = (m + leaves - 1) // leaves, 2 * leaves // WIDTH + 1
+    width, families = (m + leaves - 1) // leaves, 2 * leaves // WIDTH + 1
     return Tree(
         np.zeros((leaves, p + 1, width)),
         np.zeros((leaves, width), dtype=np.int64),
         np.zeros(n, dtype=np.int64),
-        np.zeros(broods * WIDTH, dtype=np.int64),
-        np.full((broods, p + 1, WIDTH), np.inf),
-        np.full((broods, p + 1, WIDTH), -np.inf),
+        np.zeros(families * WIDTH, dtype=np.int64),
+        np.full((families, p + 1, WIDTH), np.inf),
+        np.full((families, p + 1, WIDTH), -np.inf),
         np.zeros(p),
         np.empty(WIDTH),
         np.empty(WIDTH),
@@ -421,10 +412,10 @@ def plant(n: int, p: int, m: int) -> Tree:
     )
 
 
-def _halve(points: Floats, order: Ints, begins: Ints) -> None:
+def _split_leaves(points: Floats, order: Ints, begins: Ints) -> None:
     """Rearrange rows so that each leaf's lie together, halving the widest side at its median.
 
-    begins  int64[2 L]: told where each node begins; the leaves are L, …, 2 L − 1, and the last ends with `order`
+    `begins` int64[2 L] ← where each node begins; the leaves are L, …, 2 L − 1, and the last ends with `order`.
     """
     m, leaves, line = order.shape[0], begins.shape[0] // 2, np.empty(order.shape[0])
     for node in range(1, leaves):
@@ -458,22 +449,22 @@ def _box_leaf(tree: Tree, leaf: int) -> None:
 
 def _box_node(tree: Tree, node: int) -> bool:
     """Draw the box of an inner node around its children's; → whether it changed."""
-    brood, slot, changed = node // WIDTH, node % WIDTH, False
+    family, slot, changed = node // WIDTH, node % WIDTH, False
     for j in range(tree.low.shape[1]):
         least, most = np.inf, -np.inf
         for i in range(WIDTH):
             least = min(least, tree.low[node, j, i])
             most = max(most, tree.high[node, j, i])
-        changed |= least != tree.low[brood, j, slot] or most != tree.high[brood, j, slot]
-        tree.low[brood, j, slot], tree.high[brood, j, slot] = least, most
+        changed |= least != tree.low[family, j, slot] or most != tree.high[family, j, slot]
+        tree.low[family, j, slot], tree.high[family, j, slot] = least, most
     return changed
 
 
-halve = kernel(_halve)
+split_leaves = kernel(_split_leaves)
 box_leaf, box_node = kernel(_box_leaf), kernel(_box_node)
 
 
-def _occupy(tree: Tree, points: Floats, order: Ints, begins: Ints, metric: int) -> None:
+def _fill_leaves(tree: Tree, points: Floats, order: Ints, begins: Ints, metric: int) -> None:
     """Put the rows, as `halve` arranged them, into the leaves of an empty tree and draw every box."""
     leaves, width = tree.rows.shape
     m, p = order.shape[0], points.shape[1]
@@ -503,19 +494,19 @@ def _occupy(tree: Tree, points: Floats, order: Ints, begins: Ints, metric: int) 
         level //= WIDTH
 
 
-occupy = kernel(_occupy)
+fill_leaves = kernel(_fill_leaves)
 
 
-def grow_tree(points: Floats, order: Ints, metric: int) -> Tree:
-    """A tree over the rows in `order` (which is rearranged)."""
-    tree = plant(points.shape[0], points.shape[1], len(order))
+def grow_partition_tree(points: Floats, order: Ints, metric: int) -> Tree:
+    """Kernel: grow the kd-tree of unassigned records that MDAV partitions; `order` is rearranged."""
+    tree = _make_tree(points.shape[0], points.shape[1], len(order))
     begins = np.zeros(2 * len(tree.rows), dtype=np.int64)
-    halve(points, order, begins)
-    occupy(tree, points, order, begins, metric)
+    split_leaves(points, order, begins)
+    fill_leaves(tree, points, order, begins, metric)
     return tree
 
 
-def _shrink(tree: Tree, row: int) -> None:
+def _remove_row(tree: Tree, row: int) -> None:
     """Take a row out of the tree and draw every box above it as tight as the records left allow."""
     leaves, lines, width = tree.coordinates.shape
     leaf, slot = tree.places[row] // width, tree.places[row] % width
@@ -538,7 +529,7 @@ def _shrink(tree: Tree, row: int) -> None:
             loose = box_node(tree, node)
 
 
-shrink = kernel(_shrink)
+remove_row = kernel(_remove_row)
 
 # -- MDAV's own groups without its quadratic wall: a kd-tree of the unassigned records finds the far and the near.
 #
@@ -571,8 +562,8 @@ def _scan(tree: Tree, leaf: int, centre: Floats, metric: int) -> int:
     return int(count)
 
 
-def _most(tree: Tree, brood: int, centre: Floats, metric: int) -> None:
-    """No record below a node of the brood is farther than its place in tree.strip says.
+def _bound_farthest(tree: Tree, family: int, centre: Floats, metric: int) -> None:
+    """No record below a node of the family is farther than its place in tree.strip says.
 
     The lesser of two bounds: the box's farthest corner; and, with o the middle, b the greatest |x − o| and c the
     centre, |x − c|² = |x − o|² + |c − o|² − 2 (x − o)·(c − o) ≤ b² + |c − o|² − 2 (its least over the box).
@@ -587,40 +578,40 @@ def _most(tree: Tree, brood: int, centre: Floats, metric: int) -> None:
         if metric == EUCLIDEAN:
             away += pull * pull
             for i in range(WIDTH):
-                below, above = at - low[brood, j, i], high[brood, j, i] - at
+                below, above = at - low[family, j, i], high[family, j, i] - at
                 gap = below if below > above else above
                 corner[i] += gap * gap
-                along[i] += pull * ((low[brood, j, i] if pull > 0.0 else high[brood, j, i]) - middle)
+                along[i] += pull * ((low[family, j, i] if pull > 0.0 else high[family, j, i]) - middle)
         else:
             away += abs(pull)
             for i in range(WIDTH):
-                below, above = at - low[brood, j, i], high[brood, j, i] - at
+                below, above = at - low[family, j, i], high[family, j, i] - at
                 corner[i] += below if below > above else above
     for i in range(WIDTH):
-        radius = high[brood, p, i]
+        radius = high[family, p, i]
         rounding = 1e-14 * (p + 10) * (corner[i] + radius + away)
         corner[i] = min(corner[i], radius + away - 2.0 * along[i] + rounding)
 
 
-def _least(tree: Tree, brood: int, centre: Floats, metric: int) -> None:
-    """No record below a node of the brood is nearer than its place in tree.strip says."""
+def _bound_nearest(tree: Tree, family: int, centre: Floats, metric: int) -> None:
+    """No record below a node of the family is nearer than its place in tree.strip says."""
     strip, low, high = tree.strip, tree.low, tree.high
     for i in range(WIDTH):
         strip[i] = 0.0
     for j in range(centre.shape[0]):
         at = centre[j]
         for i in range(WIDTH):
-            below, above = low[brood, j, i] - at, at - high[brood, j, i]
+            below, above = low[family, j, i] - at, at - high[family, j, i]
             gap = below if below > above else above
             gap = gap if gap > 0.0 else 0.0
             strip[i] += gap * gap if metric == EUCLIDEAN else gap
 
 
-def _push(tree: Tree, brood: int, depth: int, sign: float, limit: float) -> int:
-    """Put the brood's nodes whose sign · bound is at most the limit on the stack, the least on top; → new depth."""
+def _push(tree: Tree, family: int, depth: int, sign: float, limit: float) -> int:
+    """Put the family's nodes whose sign · bound is at most the limit on the stack, the least on top; → new depth."""
     bottom = depth
     for slot in range(WIDTH):
-        node, bound = brood * WIDTH + slot, sign * tree.strip[slot]
+        node, bound = family * WIDTH + slot, sign * tree.strip[slot]
         if tree.counts[node] == 0 or bound > limit:
             continue
         place = depth
@@ -633,13 +624,13 @@ def _push(tree: Tree, brood: int, depth: int, sign: float, limit: float) -> int:
 
 
 scan = kernel(_scan)
-most, least, push = kernel(_most), kernel(_least), kernel(_push)
+bound_farthest, bound_nearest, push = kernel(_bound_farthest), kernel(_bound_nearest), kernel(_push)
 
 
-def _farthest(tree: Tree, centre: Floats, metric: int) -> int:
+def _find_farthest(tree: Tree, centre: Floats, metric: int) -> int:
     """Row of the record farthest from the centre; ties go to the lower row."""
     leaves, best, row = tree.rows.shape[0], -1.0, -1
-    most(tree, 0, centre, metric)
+    bound_farthest(tree, 0, centre, metric)
     depth = push(tree, 0, 0, -1.0, np.inf)
     while depth > 0:
         depth -= 1
@@ -647,7 +638,7 @@ def _farthest(tree: Tree, centre: Floats, metric: int) -> int:
         if -tree.bounds[depth] < best:
             continue
         if node < leaves:
-            most(tree, node, centre, metric)
+            bound_farthest(tree, node, centre, metric)
             depth = push(tree, node, depth, -1.0, -best)
             continue
         for i in range(scan(tree, node - leaves, centre, metric)):
@@ -657,13 +648,13 @@ def _farthest(tree: Tree, centre: Floats, metric: int) -> int:
     return row
 
 
-def _nearest(tree: Tree, centre: Floats, metric: int, seed: int, group: Ints, reach: Floats) -> None:
+def _find_nearest(tree: Tree, centre: Floats, metric: int, seed: int, group: Ints, reach: Floats) -> None:
     """group ← seed and the nearest other rows, nearest first, ties to the lower row; reach ← their distances."""
     leaves, last = tree.rows.shape[0], group.shape[0] - 1
     for i in range(last + 1):
         group[i], reach[i] = LAST_ROW, np.inf
     group[0], reach[0] = seed, 0.0
-    least(tree, 0, centre, metric)
+    bound_nearest(tree, 0, centre, metric)
     depth = push(tree, 0, 0, 1.0, np.inf)
     while depth > 0:
         depth -= 1
@@ -671,7 +662,7 @@ def _nearest(tree: Tree, centre: Floats, metric: int, seed: int, group: Ints, re
         if tree.bounds[depth] > reach[last]:
             continue
         if node < leaves:
-            least(tree, node, centre, metric)
+            bound_nearest(tree, node, centre, metric)
             depth = push(tree, node, depth, 1.0, reach[last])
             continue
         for i in range(scan(tree, node - leaves, centre, metric)):
@@ -687,14 +678,15 @@ def _nearest(tree: Tree, centre: Floats, metric: int, seed: int, group: Ints, re
             reach[place], group[place] = distance, row
 
 
-farthest, nearest = kernel(_farthest), kernel(_nearest)
+find_farthest, find_nearest = kernel(_find_farthest), kernel(_find_nearest)
 
 
-def _peel(tree: Tree, points: Floats, labels: Int32s, totals: Floats, k: int, stop: int, metric: int) -> None:
+def _form_group_pairs(
+    tree: Tree, points: Floats, labels: Int32s, totals: Floats, k: int, stop: int, metric: int
+) -> None:
     """MDAV's pairs of groups while at least `stop` (≥ 2k) of the rows in the tree are left; the next labels in place.
 
-    labels  int32[n]: −1 for the rows in the tree;  totals  float64[2, p]: their sum and the compensation of its
-            rounding, by the very two-sum of `partitions.mdav`
+    `labels` int32[n].
     """
     p, count, label = points.shape[1], 0, 0
     group, reach, centre = np.empty(k, dtype=np.int64), np.empty(k), np.empty(p)
@@ -704,14 +696,14 @@ def _peel(tree: Tree, points: Floats, labels: Int32s, totals: Floats, k: int, st
     while count >= stop:
         for j in range(p):
             centre[j] = (totals[0, j] + totals[1, j]) / count
-        far = farthest(tree, centre, metric)
+        far = find_farthest(tree, centre, metric)
         for side in range(2):
             seed = far
             for j in range(p):
                 centre[j] = points[seed, j]
             if side == 0:
-                far = farthest(tree, centre, metric)
-            nearest(tree, centre, metric, seed, group, reach)
+                far = find_farthest(tree, centre, metric)
+            find_nearest(tree, centre, metric, seed, group, reach)
             for i in range(k):
                 row = group[i]
                 labels[row] = label
@@ -721,16 +713,16 @@ def _peel(tree: Tree, points: Floats, labels: Int32s, totals: Floats, k: int, st
                     part = new - old
                     totals[0, j] = new
                     totals[1, j] += (old - (new - part)) + (value - part)
-                shrink(tree, row)
+                remove_row(tree, row)
             if side == 0 and labels[far] >= 0:  # only where distances tie: look again, still from the first record
-                far = farthest(tree, centre, metric)
+                far = find_farthest(tree, centre, metric)
             count, label = count - k, label + 1
 
 
-peel = kernel(_peel)
+form_group_pairs = kernel(_form_group_pairs)
 
 
-def _add_up(points: Floats, totals: Floats) -> None:
+def _sum_points(points: Floats, totals: Floats) -> None:
     """totals float64[2, p] ← the sum of the points and the compensation of its rounding."""
     for j in range(points.shape[1]):
         totals[0, j] = totals[1, j] = 0.0
@@ -742,11 +734,11 @@ def _add_up(points: Floats, totals: Floats) -> None:
             totals[1, j] += (old - (new - part)) + (value - part)
 
 
-add_up = kernel(_add_up)
+sum_points = kernel(_sum_points)
 
 
 def mdav_by_tree(points: Floats, k: int, ending: int, metric: int) -> Int32s:
-    """The same labels as `partitions.mdav`, sooner where records are many and attributes few (up to about 15).
+    """MDAV with a kd-tree: the labels of `partitions.mdav`, sooner for many records and up to about 15 attributes.
 
     points float64[n, p], contiguous, scaled, n ≥ k → int32[n]. O(n p) memory; time grows about as n^1.5 at p = 10.
     """
@@ -755,13 +747,13 @@ def mdav_by_tree(points: Floats, k: int, ending: int, metric: int) -> Int32s:
         return (np.arange(n) if k <= 1 else np.zeros(n)).astype(np.int32)
     shifted = np.ascontiguousarray(points - points.min(axis=0))
     labels, totals = np.full(n, -1, dtype=np.int32), np.empty((2, points.shape[1]))
-    add_up(shifted, totals)
+    sum_points(shifted, totals)
     stop = 3 * k if ending == GENERIC else 2 * k
     left = np.arange(n)
     while len(left) >= stop:  # the tree is built anew as soon as so many are gone
         built = len(left)
         pause = max(stop, int(np.ceil(REBUILD * built)))
-        peel(grow_tree(shifted, left, metric), shifted, labels, totals, k, pause, metric)
+        form_group_pairs(grow_partition_tree(shifted, left, metric), shifted, labels, totals, k, pause, metric)
         left = np.flatnonzero(labels < 0)
     finish_mdav(points, labels, k, ending, metric)
     return labels

@@ -11,7 +11,6 @@ from crypsis.kernels.compile import kernel
 def _select_between(values: Floats, order: Ints | None, begin: int, end: int, rank: int) -> None:
     """Reorder values begin … end − 1 so that the one at `rank` is where sorting would put it.
 
-    order  reordered with them, if given
 
     What lies before and behind is not touched.
     """

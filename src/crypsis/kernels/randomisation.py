@@ -18,7 +18,7 @@ def _swap_partners(n: int, window: int, uniforms: Floats) -> Ints:
     next `window`; with none left it keeps its own value. A Fenwick tree counts the unswapped positions,
     so the draw is exact and costs O(log n) whatever the window.
 
-    uniforms  float64[n] in [0, 1), one per position
+    `uniforms` float64[n].
     """
     partner = np.arange(n)
     tree = np.zeros(n + 1, dtype=np.int64)
@@ -68,7 +68,7 @@ swap_partners = kernel(_swap_partners)
 def _transitions(codes: Int32s, cumulative: Floats, uniforms: Floats) -> Int32s:
     """Each code moved by its row of a Markov matrix; a negative code (missing) stays.
 
-    cumulative  float64[K, K], rows of running sums that end at 1 (or above)
+    `cumulative` float64[K, K].
     """
     moved = codes.copy()
     last = cumulative.shape[1] - 1

@@ -12,32 +12,31 @@ from typing import NamedTuple
 import numpy as np
 
 from crypsis.kernels.arrays import Floats, Int16s, Int32s, Ints, Words
-from crypsis.kernels.class_contents import ContentDemands, ContentRoom, group_shortfall, take_cheapest
-from crypsis.kernels.classes import _slots_for, bits, clear_slots, find_slot, slots_for
+from crypsis.kernels.classes import (
+    ContentDemands,
+    ContentRoom,
+    _slots_for,
+    bits,
+    clear_slots,
+    find_slot,
+    group_shortfall,
+    slots_for,
+    take_cheapest,
+)
 from crypsis.kernels.compile import kernel
 
 
 class Tuples(NamedTuple):
-    """Distinct tuples over s attributes and their hierarchies.
+    """Distinct tuples over s attributes and their hierarchies."""
 
-    leaf     int32[m, s]: leaves
-    records  int64[m]: how many records share the tuple
-    present  uint64[m, words]: one bit per confidential value among them
-    start    int64[s, levels]: where the leaves of an attribute at a level begin in `group`, `cell` and `mark`
-    height   int64[s]: the highest level of each attribute, where all leaves are one group
-    group    int32[…]: group of the leaf at the level
-    cell     float64[…]: loss of one such cell
-    mark     uint64[…]: a random word per group
-    """
-
-    leaf: Int32s
-    records: Ints
-    present: Words
-    start: Ints
-    height: Ints
-    group: Int32s
-    cell: Floats
-    mark: Words
+    leaf: Int32s  # int32[m, s]: leaves
+    records: Ints  # int64[m]: how many records share the tuple
+    present: Words  # uint64[m, words]: one bit per confidential value among them
+    start: Ints  # int64[s, levels]: where the leaves of an attribute at a level begin in `group`, `cell` and `mark`
+    height: Ints  # int64[s]: the highest level of each attribute, where all leaves are one group
+    group: Int32s  # int32[…]: group of the leaf at the level
+    cell: Floats  # float64[…]: loss of one such cell
+    mark: Words  # uint64[…]: a random word per group
 
 
 class ClassDemand(NamedTuple):
@@ -47,28 +46,23 @@ class ClassDemand(NamedTuple):
     l: int  # noqa: E741 (the letter of l-diversity)
 
 
-class FreezingRoom(NamedTuple):
-    """Room for the tuples not yet frozen and the classes of one node.
+class FreezingWorkspace(NamedTuple):
+    """Buffers for the tuples not yet frozen and the classes of one node."""
 
-    alive, seat  int64[m]: the tuples, and the slot of each
-    base         int64[s]: where the leaves of each attribute begin at the node
-    keys         uint64[slots], values uint64[slots, words], held and given int64[slots]: the classes
-    """
-
-    alive: Ints
-    seat: Ints
-    base: Ints
-    keys: Words
+    alive: Ints  # int64[m]: the tuples, and the slot of each
+    slot_of: Ints
+    base: Ints  # int64[s]: where the leaves of each attribute begin at the node
+    keys: Words  # uint64[slots], values uint64[slots, words], held and given int64[slots]: the classes
     values: Words
     held: Ints
     given: Ints
 
 
-def _offer_nodes(tuples: Tuples, nodes: Int16s, demand: ClassDemand, room: FreezingRoom, owner: Ints) -> None:
-    """Fill owner as `freeze` says."""
+def _offer_nodes(tuples: Tuples, nodes: Int16s, demand: ClassDemand, workspace: FreezingWorkspace, owner: Ints) -> None:
+    """Fill owner as `freeze_recoded_tuples` says."""
     m, s = tuples.leaf.shape
     words = tuples.present.shape[1]
-    alive, seat, base, keys, values, held, given = room
+    alive, slot_of, base, keys, values, held, given = workspace
     groups, count = 0, m
     for node in range(nodes.shape[0]):
         for a in range(s):
@@ -88,13 +82,13 @@ def _offer_nodes(tuples: Tuples, nodes: Int16s, demand: ClassDemand, room: Freez
             held[slot] += tuples.records[row]
             for w in range(words):
                 values[slot, w] |= tuples.present[row, w]
-            seat[position] = slot
+            slot_of[position] = slot
             largest = max(largest, held[slot])
         if largest < demand.k:
             continue
         left = 0
         for position in range(count):
-            row, slot = alive[position], seat[position]
+            row, slot = alive[position], slot_of[position]
             if given[slot] == -1 and held[slot] >= demand.k:
                 distinct = 0
                 for w in range(words):
@@ -116,15 +110,16 @@ def _offer_nodes(tuples: Tuples, nodes: Int16s, demand: ClassDemand, room: Freez
 offer_nodes = kernel(_offer_nodes)
 
 
-def freeze(tuples: Tuples, nodes: Int16s, demand: ClassDemand) -> Ints:
-    """Group every tuple at the first node that lets its class meet the demand.
+def freeze_recoded_tuples(tuples: Tuples, nodes: Int16s, demand: ClassDemand) -> Ints:
+    """Kernel of local recoding: freeze every tuple at the first node that lets its class meet the demand.
 
-    nodes  int16[n, s]: level vectors in the order they are offered
     →      int64[m]: group 0, 1, … of each tuple; −1 where no node was enough
+
+    `nodes` int16[n, s]: level vectors in the order they are offered.
     """
     m, s = tuples.leaf.shape
     slots, owner = _slots_for(m), np.full(m, -1, dtype=np.int64)
-    room = FreezingRoom(
+    workspace = FreezingWorkspace(
         np.arange(m, dtype=np.int64),
         np.empty(m, dtype=np.int64),
         np.empty(s, dtype=np.int64),
@@ -133,38 +128,28 @@ def freeze(tuples: Tuples, nodes: Int16s, demand: ClassDemand) -> Ints:
         np.zeros(slots, dtype=np.int64),
         np.empty(slots, dtype=np.int64),
     )
-    offer_nodes(tuples, nodes, demand, room, owner)
+    offer_nodes(tuples, nodes, demand, workspace, owner)
     return owner
 
 
-class Homes(NamedTuple):
-    """Groups as chains of entries (a tuple and how many of its records live there), with room to grow.
+class RecodedGroups(NamedTuple):
+    """Groups as linked lists of entries (a tuple and how many of its records are there), with space to grow."""
 
-    row        int64[entries]: the tuple
-    held       int64[entries]: its records here
-    following  int64[entries]: next entry of the same group; −1 ends the chain
-    head       int64[groups]: first entry; −1 for a group that was given up
-    size       int64[groups]: records
-    level      int64[groups, s]: what the group publishes
-    loss       float64[groups]: loss of one record there
-    used       int64[2]: entries and groups in use
-    """
-
-    row: Ints
-    held: Ints
-    following: Ints
-    head: Ints
-    size: Ints
-    level: Ints
-    loss: Floats
-    used: Ints
+    row: Ints  # int64[entries]: the tuple
+    held: Ints  # int64[entries]: its records here
+    following: Ints  # int64[entries]: next entry of the same group; −1 ends the list
+    head: Ints  # int64[groups]: first entry; −1 for a group that was given up
+    size: Ints  # int64[groups]: records
+    level: Ints  # int64[groups, s]: what the group publishes
+    loss: Floats  # float64[groups]: loss of one record there
+    used: Ints  # int64[2]: entries and groups in use
 
 
-def _widened(tuples: Tuples, homes: Homes, group: int, row: int, limit: float) -> float:
+def _widened_loss(tuples: Tuples, recoded: RecodedGroups, group: int, row: int, limit: float) -> float:
     """Loss per record of the group if it also took the tuple; infinite once it exceeds the limit."""
-    anchor, loss = homes.row[homes.head[group]], 0.0
+    anchor, loss = recoded.row[recoded.head[group]], 0.0
     for a in range(tuples.leaf.shape[1]):
-        mine, other, level = tuples.leaf[row, a], tuples.leaf[anchor, a], homes.level[group, a]
+        mine, other, level = tuples.leaf[row, a], tuples.leaf[anchor, a], recoded.level[group, a]
         at = tuples.start[a, level]
         while tuples.group[at + mine] != tuples.group[at + other]:
             level += 1
@@ -175,264 +160,253 @@ def _widened(tuples: Tuples, homes: Homes, group: int, row: int, limit: float) -
     return loss
 
 
-widened = kernel(_widened)
+widened_loss = kernel(_widened_loss)
 
 
-def _widen(tuples: Tuples, homes: Homes, group: int, row: int) -> None:
+def _widen(tuples: Tuples, recoded: RecodedGroups, group: int, row: int) -> None:
     """Let what the group publishes cover the tuple too."""
-    anchor, loss = homes.row[homes.head[group]], 0.0
+    anchor, loss = recoded.row[recoded.head[group]], 0.0
     for a in range(tuples.leaf.shape[1]):
         mine, other = tuples.leaf[row, a], tuples.leaf[anchor, a]
         while (
-            tuples.group[tuples.start[a, homes.level[group, a]] + mine]
-            != tuples.group[tuples.start[a, homes.level[group, a]] + other]
+            tuples.group[tuples.start[a, recoded.level[group, a]] + mine]
+            != tuples.group[tuples.start[a, recoded.level[group, a]] + other]
         ):
-            homes.level[group, a] += 1
-        loss += tuples.cell[tuples.start[a, homes.level[group, a]] + mine]
-    homes.loss[group] = loss
+            recoded.level[group, a] += 1
+        loss += tuples.cell[tuples.start[a, recoded.level[group, a]] + mine]
+    recoded.loss[group] = loss
 
 
 widen = kernel(_widen)
 
 
-def _tighten(tuples: Tuples, homes: Homes, group: int) -> None:
+def _tighten(tuples: Tuples, recoded: RecodedGroups, group: int) -> None:
     """Publish the lowest common ancestor of the members, no more."""
-    for a in range(homes.level.shape[1]):
-        homes.level[group, a] = 0
-    entry = homes.head[group]
+    for a in range(recoded.level.shape[1]):
+        recoded.level[group, a] = 0
+    entry = recoded.head[group]
     while entry >= 0:
-        widen(tuples, homes, group, homes.row[entry])
-        entry = homes.following[entry]
+        widen(tuples, recoded, group, recoded.row[entry])
+        entry = recoded.following[entry]
 
 
 tighten = kernel(_tighten)
 
 
-def _move_in(tuples: Tuples, owner: Ints, homes: Homes) -> None:
-    """Fill empty homes with grouped tuples as `settle` says; their numbers are already in use."""
+def _fill_groups(tuples: Tuples, owner: Ints, recoded: RecodedGroups) -> None:
+    """Fill empty groups with grouped tuples as `make_recoding_groups` says; their numbers are already in use."""
     for row in range(owner.shape[0]):
-        homes.row[row], homes.held[row] = row, tuples.records[row]
+        recoded.row[row], recoded.held[row] = row, tuples.records[row]
         group = owner[row]
         if group >= 0:
-            homes.following[row] = homes.head[group]
-            homes.head[group] = row
-            homes.size[group] += tuples.records[row]
-    for group in range(homes.used[1]):
-        tighten(tuples, homes, group)
+            recoded.following[row] = recoded.head[group]
+            recoded.head[group] = row
+            recoded.size[group] += tuples.records[row]
+    for group in range(recoded.used[1]):
+        tighten(tuples, recoded, group)
 
 
-move_in = kernel(_move_in)
+fill_groups = kernel(_fill_groups)
 
 
-def settle(tuples: Tuples, owner: Ints) -> Homes:
-    """Homes of grouped tuples (owner −1: not yet), with room for as many entries and groups again."""
+def make_recoding_groups(tuples: Tuples, owner: Ints) -> RecodedGroups:
+    """Groups of tuples for the kernels of local recoding (owner −1: in none yet), with space for as many again."""
     m, s = tuples.leaf.shape
-    groups, room = int(owner.max(initial=-1)) + 1, 4 * m + 16
-    homes = Homes(
-        np.zeros(room, dtype=np.int64),
-        np.zeros(room, dtype=np.int64),
-        np.full(room, -1, dtype=np.int64),
+    groups, capacity = int(owner.max(initial=-1)) + 1, 4 * m + 16
+    recoded = RecodedGroups(
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
+        np.full(capacity, -1, dtype=np.int64),
         np.full(m + groups + 1, -1, dtype=np.int64),
         np.zeros(m + groups + 1, dtype=np.int64),
         np.zeros((m + groups + 1, s), dtype=np.int64),
         np.zeros(m + groups + 1),
         np.array([m, groups], dtype=np.int64),
     )
-    move_in(tuples, owner, homes)
-    return homes
+    fill_groups(tuples, owner, recoded)
+    return recoded
 
 
-def _best_home(
-    tuples: Tuples, homes: Homes, entry: int, own: int, k: int, lending: bool, limit: float
+def _find_best_group(
+    tuples: Tuples, recoded: RecodedGroups, entry: int, own: int, k: int, lending: bool, limit: float
 ) -> tuple[float, int, bool]:
     """The cheapest other place for an entry: (added loss, group, whether that group only lends records).
 
     Joining widens the group for all its members. Where the group can spare them, it lends just the records
     the entry lacks to be k, and they make a group of their own. Added loss `limit` or more: group −1.
     """
-    row, count = homes.row[entry], homes.held[entry]
+    row, count = recoded.row[entry], recoded.held[entry]
     best, found, lends = limit, -1, False
     lack = max(k - count, 0)
-    for group in range(homes.used[1]):
-        size = homes.size[group]
+    for group in range(recoded.used[1]):
+        size = recoded.size[group]
         if group == own or size == 0:
             continue
         lend = lending and size - lack >= k
         moved = lack if lend else size
-        back = moved * homes.loss[group]
-        loss = widened(tuples, homes, group, row, (best + back) / (count + moved))
+        back = moved * recoded.loss[group]
+        loss = widened_loss(tuples, recoded, group, row, (best + back) / (count + moved))
         added = (count + moved) * loss - back
         if added < best:
             best, found, lends = added, group, lend
     return best, found, lends
 
 
-best_home = kernel(_best_home)
+find_best_group = kernel(_find_best_group)
 
 
-def _attach(tuples: Tuples, homes: Homes, entry: int, group: int) -> None:
+def _attach(tuples: Tuples, recoded: RecodedGroups, entry: int, group: int) -> None:
     """Add an entry to a group."""
-    homes.following[entry] = homes.head[group]
-    homes.head[group] = entry
-    homes.size[group] += homes.held[entry]
-    widen(tuples, homes, group, homes.row[entry if homes.following[entry] < 0 else homes.following[entry]])
+    recoded.following[entry] = recoded.head[group]
+    recoded.head[group] = entry
+    recoded.size[group] += recoded.held[entry]
+    widen(tuples, recoded, group, recoded.row[entry if recoded.following[entry] < 0 else recoded.following[entry]])
 
 
 attach = kernel(_attach)
 
 
-def _detach(homes: Homes, entry: int, before: int, group: int) -> None:
-    """Take an entry out of its group; `before` is the one that points to it, −1 at the head of the chain."""
+def _detach(recoded: RecodedGroups, entry: int, before: int, group: int) -> None:
+    """Take an entry out of its group; `before` is the one that points to it, −1 at the head of the list."""
     if before < 0:
-        homes.head[group] = homes.following[entry]
+        recoded.head[group] = recoded.following[entry]
     else:
-        homes.following[before] = homes.following[entry]
-    homes.size[group] -= homes.held[entry]
+        recoded.following[before] = recoded.following[entry]
+    recoded.size[group] -= recoded.held[entry]
 
 
 detach = kernel(_detach)
 
 
-def _lend(tuples: Tuples, homes: Homes, group: int, to: int, wanted: int) -> None:
+def _lend(tuples: Tuples, recoded: RecodedGroups, group: int, to: int, wanted: int) -> None:
     """Move records of the nearest members of a group to another group."""
     while wanted > 0:
-        entry, before, chosen, chosen_before, nearest = homes.head[group], -1, -1, -1, np.inf
+        entry, before, chosen, chosen_before, nearest = recoded.head[group], -1, -1, -1, np.inf
         while entry >= 0:
-            loss = widened(tuples, homes, to, homes.row[entry], nearest)
+            loss = widened_loss(tuples, recoded, to, recoded.row[entry], nearest)
             if chosen < 0 or loss < nearest:
                 chosen, chosen_before, nearest = entry, before, loss
-            before, entry = entry, homes.following[entry]
-        if homes.held[chosen] <= wanted:
-            detach(homes, chosen, chosen_before, group)
+            before, entry = entry, recoded.following[entry]
+        if recoded.held[chosen] <= wanted:
+            detach(recoded, chosen, chosen_before, group)
             moving = chosen
         else:
-            moving = homes.used[0]
-            homes.used[0] += 1
-            homes.row[moving], homes.held[moving] = homes.row[chosen], wanted
-            homes.held[chosen] -= wanted
-            homes.size[group] -= wanted
-        wanted -= homes.held[moving]
-        attach(tuples, homes, moving, to)
+            moving = recoded.used[0]
+            recoded.used[0] += 1
+            recoded.row[moving], recoded.held[moving] = recoded.row[chosen], wanted
+            recoded.held[chosen] -= wanted
+            recoded.size[group] -= wanted
+        wanted -= recoded.held[moving]
+        attach(tuples, recoded, moving, to)
 
 
 lend = kernel(_lend)
 
 
-def _move(tuples: Tuples, homes: Homes, entry: int, home: tuple[float, int, bool], k: int) -> None:
+def _move_entry(tuples: Tuples, recoded: RecodedGroups, entry: int, target: tuple[float, int, bool], k: int) -> None:
     """Bring a loose entry to the place that was found for it."""
-    _, group, lends = home
+    _, group, lends = target
     if not lends:
-        attach(tuples, homes, entry, group)
+        attach(tuples, recoded, entry, group)
         return
-    new = homes.used[1]
-    homes.used[1] += 1
-    attach(tuples, homes, entry, new)
-    lend(tuples, homes, group, new, k - homes.held[entry])
+    new = recoded.used[1]
+    recoded.used[1] += 1
+    attach(tuples, recoded, entry, new)
+    lend(tuples, recoded, group, new, k - recoded.held[entry])
 
 
-move = kernel(_move)
+move_entry = kernel(_move_entry)
 
 
-def _rehome_group(tuples: Tuples, homes: Homes, group: int, k: int, lending: bool) -> bool:
+def _relocate_group(tuples: Tuples, recoded: RecodedGroups, group: int, k: int, lending: bool) -> bool:
     """Give a group up if its members are cheaper elsewhere; else let go of those it can spare."""
-    bill = homes.size[group] * homes.loss[group]
-    elsewhere, entry = 0.0, homes.head[group]
+    bill = recoded.size[group] * recoded.loss[group]
+    elsewhere, entry = 0.0, recoded.head[group]
     while entry >= 0 and elsewhere < bill:
-        elsewhere += best_home(tuples, homes, entry, group, k, lending, bill - elsewhere)[0]
-        entry = homes.following[entry]
+        elsewhere += find_best_group(tuples, recoded, entry, group, k, lending, bill - elsewhere)[0]
+        entry = recoded.following[entry]
     giving_up = elsewhere < bill
-    changed, before, entry = False, -1, homes.head[group]
+    changed, before, entry = False, -1, recoded.head[group]
     while entry >= 0:
-        following, count = homes.following[entry], homes.held[entry]
-        home = (0.0, -1, False)
-        if giving_up or homes.size[group] - count >= k:
-            limit = np.inf if giving_up else count * homes.loss[group]
-            home = best_home(tuples, homes, entry, group, k, lending, limit)
-        if home[1] < 0:
+        following, count = recoded.following[entry], recoded.held[entry]
+        target = (0.0, -1, False)
+        if giving_up or recoded.size[group] - count >= k:
+            limit = np.inf if giving_up else count * recoded.loss[group]
+            target = find_best_group(tuples, recoded, entry, group, k, lending, limit)
+        if target[1] < 0:
             before, entry = entry, following
             continue
-        detach(homes, entry, before, group)
-        move(tuples, homes, entry, home, k)
+        detach(recoded, entry, before, group)
+        move_entry(tuples, recoded, entry, target, k)
         changed, entry = True, following
-    if changed and homes.size[group] > 0:
-        tighten(tuples, homes, group)
+    if changed and recoded.size[group] > 0:
+        tighten(tuples, recoded, group)
     return changed
 
 
-rehome_group = kernel(_rehome_group)
+relocate_group = kernel(_relocate_group)
 
 
-def _rehome_in(order: Ints, tuples: Tuples, homes: Homes, k: int, lending: bool, effort: int) -> int:
+def _relocate_groups(order: Ints, tuples: Tuples, recoded: RecodedGroups, k: int, lending: bool, effort: int) -> int:
     """One pass over the groups in the given order; → comparisons left of `effort`, 0 once nothing changes any more."""
     changed = False
     for rank in range(order.shape[0]):
         group = order[rank]
-        if homes.size[group] == 0 or homes.loss[group] == 0.0:
+        if recoded.size[group] == 0 or recoded.loss[group] == 0.0:
             continue
-        members, entry = 0, homes.head[group]
+        members, entry = 0, recoded.head[group]
         while entry >= 0:
             members += 1
-            entry = homes.following[entry]
-        effort -= members * homes.used[1]
-        room = homes.used[0] + members < len(homes.row) and homes.used[1] + members < len(homes.size)
-        if effort <= 0 or not room:
+            entry = recoded.following[entry]
+        effort -= members * recoded.used[1]
+        fits = recoded.used[0] + members < len(recoded.row) and recoded.used[1] + members < len(recoded.size)
+        if effort <= 0 or not fits:
             break
-        if rehome_group(tuples, homes, group, k, lending):
+        if relocate_group(tuples, recoded, group, k, lending):
             changed = True
-    for group in range(homes.used[1]):
-        if homes.size[group] > 0:
-            tighten(tuples, homes, group)
+    for group in range(recoded.used[1]):
+        if recoded.size[group] > 0:
+            tighten(tuples, recoded, group)
     return max(effort, 0) if changed else 0
 
 
-rehome_in = kernel(_rehome_in)
+relocate_groups = kernel(_relocate_groups)
 
 
-def _house_leftovers(tuples: Tuples, homes: Homes, owner: Ints, k: int, lending: bool) -> None:
-    """Bring every tuple that froze nowhere to its cheapest home."""
+def _assign_leftovers(tuples: Tuples, recoded: RecodedGroups, owner: Ints, k: int, lending: bool) -> None:
+    """Bring every tuple that froze nowhere to its cheapest group."""
     for row in range(len(owner)):
         if owner[row] < 0:
-            home = best_home(tuples, homes, row, -1, k, lending, np.inf)
-            move(tuples, homes, row, home, k)
+            target = find_best_group(tuples, recoded, row, -1, k, lending, np.inf)
+            move_entry(tuples, recoded, row, target, k)
 
 
-house_leftovers = kernel(_house_leftovers)
+assign_leftovers = kernel(_assign_leftovers)
 
 # -- Local recoding under demands on what every class holds: where records freeze, merge and move.
 #
-# A class is a chain of tuples, a tuple a stretch of records. Only whole tuples move. A class that meets the demands may
-# miss them after it took a tuple, so every merge and move is asked first.
+# A class is a linked list of tuples, a tuple a stretch of records. Only whole tuples move. A class that meets the
+# demands may miss them after it took a tuple, so every merge and move is asked first.
 
 ASKED = 40
 """Merges whose contents are looked at for one class, the cheapest first."""
 
 
 class ContentClasses(NamedTuple):
-    """Classes of tuples that can be changed in place; a class is known by a number below the number of tuples.
+    """Classes of tuples that can be changed in place; a class is known by a number below the number of tuples."""
 
-    row      int64[n]: records, those of a tuple side by side
-    begin    int64[m + 1]: where the records of each tuple begin
-    head     int64[m]: first tuple of each class; −1: no such class
-    after    int64[m]: next tuple of the same class; −1 ends the chain
-    size     int64[m]: records of each class
-    level    int64[m, s]: what each class publishes
-    loss     float64[m]: loss of one record there
-    short    float64[m]: how far each class falls short
-    members  int64[n]: room for the records of one class
-    """
-
-    row: Ints
-    begin: Ints
-    head: Ints
-    after: Ints
-    size: Ints
-    level: Ints
-    loss: Floats
-    short: Floats
-    members: Ints
+    row: Ints  # int64[n]: records, those of a tuple side by side
+    begin: Ints  # int64[m + 1]: where the records of each tuple begin
+    head: Ints  # int64[m]: first tuple of each class; −1: no such class
+    after: Ints  # int64[m]: next tuple of the same class; −1 ends the list
+    size: Ints  # int64[m]: records of each class
+    level: Ints  # int64[m, s]: what each class publishes
+    loss: Floats  # float64[m]: loss of one record there
+    short: Floats  # float64[m]: how far each class falls short
+    members: Ints  # int64[n]: buffer for the records of one class
 
 
-def _gather(classes: ContentClasses, group: int, without: int, count: int) -> int:
+def _gather_members(classes: ContentClasses, group: int, without: int, count: int) -> int:
     """Write the records of a class after the first `count` members, but for one tuple; → how many there are then."""
     tuple_ = classes.head[group]
     while tuple_ >= 0:
@@ -444,7 +418,7 @@ def _gather(classes: ContentClasses, group: int, without: int, count: int) -> in
     return count
 
 
-gather = kernel(_gather)
+gather_members = kernel(_gather_members)
 
 
 def _freeze_contents(
@@ -453,20 +427,18 @@ def _freeze_contents(
     classes: ContentClasses,
     least: int,
     demands: ContentDemands,
-    room: ContentRoom,
+    workspace: ContentRoom,
     owner: Ints,
 ) -> None:
     """Group every tuple at the first node that lets its class meet the demands.
 
-    nodes  int16[n, s]: level vectors in the order they are offered
-    least  no smaller class can pass
-    owner  int64[m]: told the group of each tuple; −1 where no node was enough
+    `nodes` int16[n, s]: level vectors in the order they are offered; `owner` int64[m].
     """
     m, s = tuples.leaf.shape
     capacity = slots_for(m)
     keys = np.empty(capacity, dtype=np.uint64)
     held, first = np.zeros(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
-    alive, chain, seats = np.arange(m), np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+    alive, link, slots = np.arange(m), np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     groups, count = 0, m
     for row in range(m):
         owner[row] = -1
@@ -479,16 +451,16 @@ def _freeze_contents(
                 key += tuples.mark[tuples.start[a, nodes[node, a]] + tuples.leaf[row, a]]
             slot = find_slot(key, keys, held, shift)
             if not held[slot]:
-                keys[slot], first[slot], seats[used] = key, -1, slot
+                keys[slot], first[slot], slots[used] = key, -1, slot
                 used += 1
             held[slot] += tuples.records[row]
-            chain[row], first[slot] = first[slot], row
+            link[row], first[slot] = first[slot], row
             largest = max(largest, int(held[slot]))
         if largest < least:
             continue
         frozen = False
-        for seat in range(used):
-            slot = seats[seat]
+        for number in range(used):
+            slot = slots[number]
             if held[slot] < least:
                 continue
             records, row = 0, first[slot]
@@ -496,13 +468,13 @@ def _freeze_contents(
                 for at in range(classes.begin[row], classes.begin[row + 1]):
                     classes.members[records] = classes.row[at]
                     records += 1
-                row = chain[row]
-            if group_shortfall(demands, room, classes.members, records) > 0.0:
+                row = link[row]
+            if group_shortfall(demands, workspace, classes.members, records) > 0.0:
                 continue
             row, frozen = first[slot], True
             while row >= 0:
                 owner[row] = groups
-                row = chain[row]
+                row = link[row]
             groups += 1
         if frozen:
             left = 0
@@ -556,8 +528,8 @@ def _joint_loss(tuples: Tuples, classes: ContentClasses, group: int, anchor: int
 joint_loss = kernel(_joint_loss)
 
 
-def _settle_classes(
-    tuples: Tuples, classes: ContentClasses, owner: Ints, demands: ContentDemands, room: ContentRoom
+def _load_classes(
+    tuples: Tuples, classes: ContentClasses, owner: Ints, demands: ContentDemands, workspace: ContentRoom
 ) -> None:
     """Classes of grouped tuples; a tuple without a group is a class of its own."""
     m = len(owner)
@@ -574,22 +546,22 @@ def _settle_classes(
         classes.size[group] += tuples.records[row]
     for group in range(taken):
         tighten_class(tuples, classes, group)
-        count = gather(classes, group, -1, 0)
-        classes.short[group] = group_shortfall(demands, room, classes.members, count)
+        count = gather_members(classes, group, -1, 0)
+        classes.short[group] = group_shortfall(demands, workspace, classes.members, count)
 
 
-settle_classes = kernel(_settle_classes)
+load_classes = kernel(_load_classes)
 
 
 def _merge_failing(
-    tuples: Tuples, classes: ContentClasses, demands: ContentDemands, room: ContentRoom, cost: Floats
+    tuples: Tuples, classes: ContentClasses, demands: ContentDemands, workspace: ContentRoom, cost: Floats
 ) -> None:
     """Merge every class that falls short with the cheapest class such that both pass together.
 
     Where none of those asked passes, with the one that leaves the least shortfall: it falls with every merge, for the
     whole file is the class that differs least from itself.
 
-    cost  float64[m]: room
+    `cost` float64[m].
     """
     m = len(classes.head)
     while True:
@@ -612,8 +584,8 @@ def _merge_failing(
             near = take_cheapest(cost, m)
             if near < 0:
                 break
-            count = gather(classes, near, -1, gather(classes, group, -1, 0))
-            short = group_shortfall(demands, room, classes.members, count)
+            count = gather_members(classes, near, -1, gather_members(classes, group, -1, 0))
+            short = group_shortfall(demands, workspace, classes.members, count)
             if short < least:
                 best, least = near, short
             if short == 0.0:
@@ -632,7 +604,7 @@ merge_failing = kernel(_merge_failing)
 
 
 def _move_tuples(
-    tuples: Tuples, classes: ContentClasses, demands: ContentDemands, room: ContentRoom, effort: int
+    tuples: Tuples, classes: ContentClasses, demands: ContentDemands, workspace: ContentRoom, effort: int
 ) -> int:
     """Move tuples to classes where they cost less and both classes still pass; → comparisons left, 0 if none moved."""
     m, moved = len(classes.head), False
@@ -652,13 +624,13 @@ def _move_tuples(
                         if extra < added - 1e-12:
                             best, added = g, extra
             if best >= 0:
-                left = gather(classes, group, row, 0)
-                fits = group_shortfall(demands, room, classes.members, left) == 0.0
+                left = gather_members(classes, group, row, 0)
+                fits = group_shortfall(demands, workspace, classes.members, left) == 0.0
                 if fits:
                     for at in range(classes.begin[row], classes.begin[row + 1]):
                         classes.members[at - classes.begin[row]] = classes.row[at]
-                    total = gather(classes, best, -1, count)
-                    fits = group_shortfall(demands, room, classes.members, total) == 0.0
+                    total = gather_members(classes, best, -1, count)
+                    fits = group_shortfall(demands, workspace, classes.members, total) == 0.0
                 if fits:
                     if before < 0:
                         classes.head[group] = following

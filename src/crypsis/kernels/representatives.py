@@ -18,33 +18,24 @@ from crypsis.kernels.compile import kernel
 
 
 class GroupChoices(NamedTuple):
-    """What every group may become: the categories its records hold.
+    """What every group may become: the categories its records hold."""
 
-    starts    int64[G + 1]: first choice of each group
-    category  int64[choices]
-    cost      float64[choices]: what the group's records lose by it
-    size      float64[G]: records of each group
-    """
-
-    starts: Ints
-    category: Ints
-    cost: Floats
-    size: Floats
+    starts: Ints  # int64[G + 1]: first choice of each group
+    category: Ints  # int64[choices]
+    cost: Floats  # float64[choices]: what the group's records lose by it
+    size: Floats  # float64[G]: records of each group
 
 
 class Flow(NamedTuple):
     """Room for the work: the cheapest change from category to category, and paths over them.
 
-    edge   float64[C, C]: least cost per record of moving a group from one category to another
-    by     int64[C, C]: the choice that does it
-    far    float64[C]: cost of the cheapest path to a category
     before int64[C]: the category before it on that path
     shut   bool[C]: categories to which no path helps
     """
 
-    edge: Floats
-    by: Ints
-    far: Floats
+    edge: Floats  # float64[C, C]: least cost per record of moving a group from one category to another
+    by: Ints  # int64[C, C]: the choice that does it
+    far: Floats  # float64[C]: cost of the cheapest path to a category
     before: Ints
     shut: Flags
 
@@ -142,9 +133,7 @@ polish = kernel(_polish)
 def _keep_marginals(choices: GroupChoices, group_of: Ints, taken: Ints, surplus: Floats, flow: Flow) -> None:
     """Change the choice taken by groups until no path lowers Σ |surplus|.
 
-    group_of  int64[choices]: the group of each choice
-    taken     int64[G]: the choice of each group; the cheapest one at first
-    surplus   float64[C]: records of each category by these choices, less those it should have
+    `group_of` int64[choices]; `taken` int64[G]; `surplus` float64[C].
     """
     category, size = choices.category, choices.size
     for c in range(len(surplus)):
@@ -186,31 +175,20 @@ keep_marginals = kernel(_keep_marginals)
 
 
 class LabelChoices(NamedTuple):
-    """The values that each group may publish: those its records hold.
+    """The values that each group may publish: those its records hold."""
 
-    starts   int64[G + 1]: first choice of each group
-    level    int64[choices]: number of the value
-    records  float64[choices]: records of the group that hold it
-    """
-
-    starts: Ints
-    level: Ints
-    records: Floats
+    starts: Ints  # int64[G + 1]: first choice of each group
+    level: Ints  # int64[choices]: number of the value
+    records: Floats  # float64[choices]: records of the group that hold it
 
 
 class LabelGaps(NamedTuple):
-    """Gaps of the moments of one column of labels.
+    """Gaps of the moments of one column of labels."""
 
-    levels   float64[m, q]: of the indicator of each value with every feature
-    weights  float64[m]: of the squared gaps of each value
-    line     float64[q]: of the value as a number with every feature
-    scores   float64[m]: that number, standardised
-    """
-
-    levels: Floats
-    weights: Floats
-    line: Floats
-    scores: Floats
+    levels: Floats  # float64[m, q]: of the indicator of each value with every feature
+    weights: Floats  # float64[m]: of the squared gaps of each value
+    line: Floats  # float64[q]: of the value as a number with every feature
+    scores: Floats  # float64[m]: that number, standardised
 
 
 def _relabel_groups(
@@ -218,9 +196,7 @@ def _relabel_groups(
 ) -> int:
     """Let each group in turn take the value that lowers the weighed squared gaps most; how many groups change.
 
-    labels  int64[G]: the value of each group, changed in place as the gaps are
-    costs   float64[2]: of a record that does not hold the published value; weight of the squared gaps of the line
-    turns   int64[G]: the groups in the order of their turns
+    `labels` int64[G]; `costs` float64[2]; `turns` int64[G]: the groups in the order of their turns.
     """
     changed, q = 0, sums.shape[1]
     for t in range(turns.size):
@@ -267,10 +243,7 @@ relabel_groups = kernel(_relabel_groups)
 def _exchange_values(values: Floats, features: Floats, sums: Floats, gaps: Floats, one: Ints, other: Ints) -> int:
     """Let pairs of groups exchange their values where that lowers the squared gaps; how many do.
 
-    values      float64[G]: what each group publishes in the column, changed in place as its features and the gaps are
-    features    float64[G, f]
-    gaps        float64[f, q]
-    one, other  int64[pairs]: two groups of equal size each
+    `values` float64[G]; `features` float64[G, f]; `gaps` float64[f, q]; `one`, `other` int64[pairs].
     """
     exchanged, f, q = 0, features.shape[1], sums.shape[1]
     for t in range(one.size):
@@ -301,7 +274,7 @@ exchange_values = kernel(_exchange_values)
 def _round_in_order(values: Floats, sizes: Floats, order: Ints, step: float) -> None:
     """Round values to multiples of a step, up or down, so that the sum weighed by sizes stays.
 
-    order  int64[m]: the values to round, so that what one gains the next ones give back
+    `order` int64[m].
     """
     owed = 0.0
     for t in range(order.size):

@@ -17,33 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.arrays import Floats, Int32s, Ints, Words
-from crypsis.kernels.class_contents import RECURSIVE, SIZE, ContentDemands, ContentRoom, content_level
-from crypsis.kernels.classes import slots_for
+from crypsis.kernels.classes import RECURSIVE, SIZE, ContentDemands, ContentRoom, content_level, slots_for
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.nodes import CellBlock, JudgedNode, Leaves, NodeDemand, NodeReadings, TailNodes, add_up, judge
 
 _SHORT = 32
 _NODE = 100
 """What a node costs beside its classes, in classes."""
-PIECE = 10_000_000
-"""Classes merged or judged in one piece."""
+TASK_CLASSES = 10_000_000
+"""Classes merged or judged in one task."""
 
 
 class Classes(NamedTuple):
-    """Classes of the head in lexicographic order, each with its cells. Counts are int32 or int64.
+    """Classes of the head in lexicographic order, each with its cells. Counts are int32 or int64."""
 
-    row      int32[c]: a tuple of the class
-    differs  int32[c]: first attribute in which the class differs from the one before it
-    size     [cells, c]: records
-    present  uint64[cells · words, c]: one bit per confidential value that occurs
-    tally    [cells · (v + u), c]: records per confidential value (v columns, or none), then per label
-    """
-
-    row: Int32s
-    differs: Int32s
-    size: NDArray[Any]
-    present: Words
-    tally: NDArray[Any]
+    row: Int32s  # int32[c]: a tuple of the class
+    differs: Int32s  # int32[c]: first attribute in which the class differs from the one before it
+    size: NDArray[Any]  # [cells, c]: records
+    present: Words  # uint64[cells · words, c]: one bit per confidential value that occurs
+    tally: NDArray[Any]  # [cells · (v + u), c]: records per confidential value (v columns, or none), then per label
 
 
 def _sort_runs(order: Ints, n: int, spare: Ints, rank: Int32s, row: Int32s) -> None:
@@ -92,11 +84,11 @@ def _merge_raised(
 ) -> int:
     """Raise an attribute for the classes begin … end; write the result from `free`; → how many there are.
 
-    first  where its groups of the new level begin in `leaves.group`
-    into   int32[end − begin]: told which new class each of them became
 
     A stretch shares what precedes the attribute and the new group; inside it one ascending run per old
     group, which are merged by what follows the attribute.
+
+    `into` int32[end − begin].
     """
     row, differs, size, present, tally = arena.row, arena.differs, arena.size, arena.present, arena.tally
     cells, words, columns = size.shape[0], present.shape[0], tally.shape[0]
@@ -169,7 +161,7 @@ def _hopeless(classes: Classes, begin: int, end: int, attribute: int, demand: No
 hopeless = kernel(_hopeless)
 
 
-def _enlarged(classes: Classes, used: int, capacity: int) -> Classes:
+def _enlarge(classes: Classes, used: int, capacity: int) -> Classes:
     """The first `used` classes in arrays of a larger capacity."""
     cells, words, columns = classes.size.shape[0], classes.present.shape[0], classes.tally.shape[0]
     larger = Classes(
@@ -193,21 +185,17 @@ def _enlarged(classes: Classes, used: int, capacity: int) -> Classes:
     return larger
 
 
-enlarged = kernel(_enlarged)
+enlarge = kernel(_enlarge)
 
 
 class LatticeJudging(NamedTuple):
-    """What stays the same while the nodes of a lattice are judged.
-
-    room  for the cells of all nodes of the tail but the lowest
-    out   filled at the number of each node
-    """
+    """What stays the same while the nodes of a lattice are judged."""
 
     leaves: Leaves
     tail: TailNodes
     demand: NodeDemand
-    out: NodeReadings
-    room: CellBlock
+    out: NodeReadings  # filled at the number of each node
+    room: CellBlock  # for the cells of all nodes of the tail but the lowest
 
 
 def _judge_tail(block: CellBlock, node: JudgedNode, judging: LatticeJudging) -> None:
@@ -240,30 +228,21 @@ judge_classes = kernel(_judge_classes)
 
 
 class LatticeWalk(NamedTuple):
-    """The stack of a depth-first walk over the lattice; d: its height and one more.
+    """The stack of a depth-first walk over the lattice; d: its height and one more."""
 
-    begin, end        int64[d]: where the classes of a node stand in the arena
-    raised, upcoming  int64[d]: the attribute raised last and the next to try
-    levels            int64[h]
-    of                int32[d, m]: class of each distinct tuple where something is listed; m is 0 if nothing is
-    into              int32[m]: room
-    at                int64[3]: place in the stack, −1 at the end; number of the node; 0 before the lowest is judged
-    """
-
-    begin: Ints
+    begin: Ints  # int64[d]: where the classes of a node stand in the arena
     end: Ints
-    raised: Ints
+    raised: Ints  # int64[d]: the attribute raised last and the next to try
     upcoming: Ints
-    levels: Ints
-    of: Int32s
-    into: Int32s
-    at: Ints
+    levels: Ints  # int64[h]
+    of: Int32s  # int32[d, m]: class of each distinct tuple where something is listed; m is 0 if nothing is
+    into: Int32s  # int32[m]: room
+    at: Ints  # int64[3]: place in the stack, −1 at the end; number of the node; 0 before the lowest is judged
 
 
 def _visit(arena: Classes, walk: LatticeWalk, judging: LatticeJudging, most: int) -> Classes:
     """Walk on through the lattice as `roll_up` says, until about so many classes are merged or judged.
 
-    arena   the stack of tables
     →       the arena, which grows
     """
     leaves, demand = judging.leaves, judging.demand
@@ -286,7 +265,7 @@ def _visit(arena: Classes, walk: LatticeWalk, judging: LatticeJudging, most: int
             continue
         free, size = end[top], end[top] - begin[top]
         if free + size > arena.row.shape[0]:
-            arena = enlarged(arena, free, 2 * (free + size))
+            arena = enlarge(arena, free, 2 * (free + size))
         first = leaves.start[attribute, levels[attribute] + 1]
         found = merge_raised(arena, begin[top], end[top], free, leaves, attribute, first, into)
         for t in range(of.shape[1]):
@@ -306,14 +285,11 @@ visit = kernel(_visit)
 
 
 def roll_up(
-    classes: Classes, leaves: Leaves, tail: TailNodes, demand: NodeDemand, out: NodeReadings, most: int = PIECE
+    classes: Classes, leaves: Leaves, tail: TailNodes, demand: NodeDemand, out: NodeReadings, most: int = TASK_CLASSES
 ) -> Iterator[bool]:
-    """Judge every node of the lattice that can succeed, depth first, each merged from the one below it, in pieces.
+    """Judge every node of the lattice that can succeed, depth first, each merged from the one below it, in tasks.
 
-    classes  the distinct tuples themselves
-    out      filled at the number of each node; pruned nodes keep what they hold
-    most     classes merged or judged in one piece
-    →        True after each piece
+    →        True after each task
     """
     depth, m = int(leaves.height.sum()) + 1, len(classes.row)
     listed = len(leaves.values.row) > 0 or len(leaves.labels.row) > 0
@@ -334,7 +310,7 @@ def roll_up(
         0,
     )
     walk = LatticeWalk(stack[0], ends, stack[1], stack[2], levels, of, into, np.zeros(3, dtype=np.int64))
-    arena, judging = enlarged(classes, m, 3 * m + 16), LatticeJudging(leaves, tail, demand, out, room)
+    arena, judging = enlarge(classes, m, 3 * m + 16), LatticeJudging(leaves, tail, demand, out, room)
     while walk.at[0] >= 0:
         arena = visit(arena, walk, judging, most)
         yield True
@@ -346,45 +322,36 @@ _TOLERANCE = 1e-9
 
 
 class RolledClasses(NamedTuple):
-    """Classes of one node.
+    """Classes of one node."""
 
-    code     int32[c, s]: group of each attribute at its level
-    records  int64[c]: how many records it has
-    tally    int32[c, values]: how many of them hold each confidential value
-    """
-
-    code: Int32s
-    records: Ints
-    tally: Int32s
+    code: Int32s  # int32[c, s]: group of each attribute at its level
+    records: Ints  # int64[c]: how many records it has
+    tally: Int32s  # int32[c, values]: how many of them hold each confidential value
 
 
-def _clear_seats(seat: Ints, count: int) -> int:
-    """Empty as many seats as `count` classes need, a power of two; → the mask of their places."""
+def _clear_slots(slots: Ints, count: int) -> int:
+    """Empty as many slots as `count` classes need, a power of two; → the mask of their numbers."""
     mask = 15
     while mask + 1 < 2 * count:
         mask = 2 * mask + 1
     for slot in range(mask + 1):
-        seat[slot] = -1
+        slots[slot] = -1
     return mask
 
 
-clear_seats = kernel(_clear_seats)
+clear_slots = kernel(_clear_slots)
 
 
-def _find_seat(code: Int32s, row: int, a: int, group: int, width: int, found: Int32s, seat: Ints, mask: int) -> int:
-    """The place in a table of seats of the class whose codes are those of a row with attribute `a` in `group`.
-
-    width  how many of the attributes count
-    found  codes of the classes that have a seat
-    """
+def _find_slot(code: Int32s, row: int, a: int, group: int, width: int, found: Int32s, slots: Ints, mask: int) -> int:
+    """The slot, in a hash table, of the class whose codes are those of a row with attribute `a` in `group`."""
     key = 0
     for b in range(width):
         value = group if b == a else code[row, b]
         key = (key ^ (value + 0x9E3779B9)) * 0x2545F491
         key ^= (key >> 15) & 0x1FFFFFFFFFF
     slot = key & mask
-    while seat[slot] >= 0:
-        same, other = True, seat[slot]
+    while slots[slot] >= 0:
+        same, other = True, slots[slot]
         for b in range(width):
             if found[other, b] != (group if b == a else code[row, b]):
                 same = False
@@ -395,7 +362,7 @@ def _find_seat(code: Int32s, row: int, a: int, group: int, width: int, found: In
     return slot
 
 
-find_seat = kernel(_find_seat)
+find_slot = kernel(_find_slot)
 
 
 def _copy_codes(code: Int32s, row: int, width: int, found: Int32s, to: int) -> None:
@@ -407,21 +374,19 @@ def _copy_codes(code: Int32s, row: int, width: int, found: Int32s, to: int) -> N
 copy_codes = kernel(_copy_codes)
 
 
-def _raise_classes(old: RolledClasses, count: int, a: int, up: Int32s, new: RolledClasses, seat: Ints) -> int:
+def _raise_classes(old: RolledClasses, count: int, a: int, up: Int32s, new: RolledClasses, slots: Ints) -> int:
     """Raise attribute `a` by one level; → how many classes there are.
 
-    up    int32[groups]: group one level higher
-    new   room for as many classes as before
-    seat  int64[2^b]: room for a hash table, at least twice as many as classes
+    `up` int32[groups]; `slots` int64[2^b]: room for a hash table, at least twice as many as classes.
     """
     width, values = old.code.shape[1], old.tally.shape[1]
-    mask, made = clear_seats(seat, count), 0
+    mask, made = clear_slots(slots, count), 0
     for row in range(count):
         group = up[old.code[row, a]]
-        slot = find_seat(old.code, row, a, group, width, new.code, seat, mask)
-        to = seat[slot]
+        slot = find_slot(old.code, row, a, group, width, new.code, slots, mask)
+        to = slots[slot]
         if to < 0:
-            to, seat[slot] = made, made
+            to, slots[slot] = made, made
             made += 1
             copy_codes(old.code, row, width, new.code, to)
             new.code[to, a] = group
@@ -437,14 +402,14 @@ def _raise_classes(old: RolledClasses, count: int, a: int, up: Int32s, new: Roll
 raise_classes = kernel(_raise_classes)
 
 
-def _records_below(held: RolledClasses, count: int, width: int, least: int, spare: RolledClasses, seat: Ints) -> int:
+def _records_below(held: RolledClasses, count: int, width: int, least: int, spare: RolledClasses, slots: Ints) -> int:
     """Records in classes smaller than `least` if only the first `width` attributes are published."""
-    mask, made = clear_seats(seat, count), 0
+    mask, made = clear_slots(slots, count), 0
     for row in range(count):
-        slot = find_seat(held.code, row, -1, 0, width, spare.code, seat, mask)
-        to = seat[slot]
+        slot = find_slot(held.code, row, -1, 0, width, spare.code, slots, mask)
+        to = slots[slot]
         if to < 0:
-            to, seat[slot] = made, made
+            to, slots[slot] = made, made
             made += 1
             copy_codes(held.code, row, width, spare.code, to)
             spare.records[to] = 0
@@ -488,9 +453,7 @@ def _judge_class_contents(
 ) -> None:
     """Judge one node: every class that fails is suppressed.
 
-    cell    float64[s, groups]: loss of a cell in each group at the node's levels
-    limits  int64[2]: no class below the first can pass; records that may be suppressed
-    out     float64[4]: records suppressed, loss summed over records, smallest class left (0: none), classes left
+    `cell` float64[s, groups]; `limits` int64[2]; `out` float64[4].
     """
     width = held.code.shape[1]
     small = 0
@@ -530,14 +493,14 @@ _STIR = np.uint64(0x9E3779B97F4A7C15)
 
 
 def _class_tuples(
-    leaves: Leaves, levels: Ints, of: Int32s, rows: Int32s, keys: Words, held: Words, seats: Int32s
+    leaves: Leaves, levels: Ints, of: Int32s, rows: Int32s, keys: Words, held: Words, slots: Int32s
 ) -> int:
     """of int32[m] ← the class of each distinct tuple, rows int32[m] ← a tuple of each class; → how many there are.
 
-    keys, held  uint64[m]: room;  seats  int32[a power of two, at least 2 m]: room
+    `keys`, `held` uint64[m]: room;  slots  int32[a power of two, at least 2 m]: room.
     """
     m, size, shift = np.uint64(of.shape[0]), 1, np.uint64(64)
-    while size < seats.shape[0]:
+    while size < slots.shape[0]:
         size *= 2
         shift -= np.uint64(1)
     for t in range(m):
@@ -550,17 +513,17 @@ def _class_tuples(
         for t in range(m):
             keys[t] += leaves.mark[base + np.uint64(leaves.codes[attribute, t])]
     for slot in range(size):
-        seats[slot] = -1
+        slots[slot] = -1
     count, last = 0, np.uint64(size - 1)
     for t in range(m):
         slot = (keys[t] * _STIR) >> shift
-        while seats[slot] >= 0 and held[seats[slot]] != keys[t]:
+        while slots[slot] >= 0 and held[slots[slot]] != keys[t]:
             slot = (slot + np.uint64(1)) & last
-        if seats[slot] < 0:
-            seats[slot] = count
+        if slots[slot] < 0:
+            slots[slot] = count
             rows[count], held[count] = t, keys[t]
             count += 1
-        of[t] = seats[slot]
+        of[t] = slots[slot]
     return count
 
 

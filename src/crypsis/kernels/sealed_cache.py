@@ -47,8 +47,8 @@ _IMPORT = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\
 _NAME = re.compile(r"\w+")
 
 
-def is_private(folder: Path) -> bool:
-    """Whether a folder belongs to the user and nobody else may write it; where users have no numbers, whether it is."""
+def is_private_cache(folder: Path) -> bool:
+    """Whether nobody but the user can have written a cache folder; where users have no numbers, whether it exists."""
     try:
         found = folder.stat()
     except OSError:
@@ -62,14 +62,8 @@ def _is_own(found: os.stat_result, refused: int) -> bool:
 
 @cache
 def key_of(parent: Path) -> bytes:
-    """The key of the caches in a folder; made where there is none.
-
-    Raises
-    ------
-    OSError
-        If the folder is not private, or the key is not one that only the user can read.
-    """
-    if not is_private(parent):
+    """The key of the caches in a folder; made where there is none."""
+    if not is_private_cache(parent):
         raise OSError(f"{parent} is not a folder that only its owner may write")
     path = parent / KEY
     if not path.exists():
@@ -167,12 +161,12 @@ class ShippedFile(SealedFile):
 def kept_parent(source: Path) -> Path:
     """The folder in which the cache folders of kernels lie: of those that came compiled, else of our own."""
     shipped = source.parent / SHIPPED
-    return shipped if shipped.is_dir() and runs_shipped() else cache_folder(source).parent
+    return shipped if shipped.is_dir() and runs_shipped() else sealed_cache_folder(source).parent
 
 
 @cache
-def cache_folder(source: Path) -> Path:
-    """Where compiled kernels of exactly this source, and of the kernels it imports, are kept."""
+def sealed_cache_folder(source: Path) -> Path:
+    """The folder on disk with compiled kernels of exactly this source, and of the kernels it imports."""
     digest = hashlib.sha256()
     for path in sorted(_with_imports(source)):
         digest.update(path.read_bytes())
@@ -189,7 +183,7 @@ def cache_folder(source: Path) -> Path:
 
 def _may_be_used(folder: Path) -> bool:
     """Whether a folder is private, or not there yet: a folder of ours is made private."""
-    return is_private(folder) or not folder.exists()
+    return is_private_cache(folder) or not folder.exists()
 
 
 def _with_imports(source: Path) -> set[Path]:
@@ -211,7 +205,7 @@ class _ContentLocator(caching._CacheLocator):
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._py_file = file  # numba names it in warnings
-        self._folder, self._line = cache_folder(Path(file)), function.__code__.co_firstlineno
+        self._folder, self._line = sealed_cache_folder(Path(file)), function.__code__.co_firstlineno
 
     def get_cache_path(self) -> str:
         return str(self._folder)
@@ -227,7 +221,7 @@ class _ContentLocator(caching._CacheLocator):
         locator = cls(py_func, py_file)
         for folder in (locator._folder.parent, locator._folder):  # what others can write, they can make us run
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not is_private(folder):
+            if not is_private_cache(folder):
                 raise OSError(f"{folder} is not a folder that only its owner may write")
         key_of(locator._folder.parent)
         locator.ensure_cache_path()  # type: ignore[no-untyped-call]

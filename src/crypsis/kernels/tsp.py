@@ -12,16 +12,11 @@ from crypsis.kernels.compile import kernel
 
 
 class Route(NamedTuple):
-    """An open tour under way.
+    """An open tour under way."""
 
-    points      float64[n, p]
-    neighbours  int32[n, m]: nearest other records, nearest first
-    order       int32[n]: the record at each position;  place  int32[n]: the position of each record
-    """
-
-    points: Floats
-    neighbours: Int32s
-    order: Int32s
+    points: Floats  # float64[n, p]
+    neighbours: Int32s  # int32[n, m]: nearest other records, nearest first
+    order: Int32s  # int32[n]: the record at each position;  place  int32[n]: the position of each record
     place: Int32s
 
 
@@ -36,7 +31,7 @@ def _distance(points: Floats, i: int, j: int) -> float:
 distance = kernel(_distance)
 
 
-def _chain(points: Floats, neighbours: Int32s, start: int) -> Int32s:
+def _nearest_neighbour_tour(points: Floats, neighbours: Int32s, start: int) -> Int32s:
     """Go on to the nearest record not yet visited: by the neighbour list, and past all records where it ends."""
     n, here = points.shape[0], start
     order, ahead, place = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
@@ -66,7 +61,7 @@ def _chain(points: Floats, neighbours: Int32s, start: int) -> Int32s:
     return order
 
 
-chain = kernel(_chain)
+nearest_neighbour_tour = kernel(_nearest_neighbour_tour)
 
 
 def _reverse(route: Route, first: int, last: int) -> None:
@@ -83,7 +78,7 @@ def _reverse(route: Route, first: int, last: int) -> None:
 reverse = kernel(_reverse)
 
 
-def _edge(route: Route, one: int, other: int) -> float:
+def _edge_length(route: Route, one: int, other: int) -> float:
     """Length between two positions; past the ends of the tour nothing is paid."""
     order = route.order
     if one < 0 or other < 0 or one >= order.shape[0] or other >= order.shape[0]:
@@ -91,22 +86,22 @@ def _edge(route: Route, one: int, other: int) -> float:
     return distance(route.points, order[one], order[other])
 
 
-edge = kernel(_edge)
+edge_length = kernel(_edge_length)
 
 
 def _two_opt(route: Route, a: int) -> bool:
     """Replace two edges, one of them at a, by two shorter ones if there are such."""
     i = route.place[a]
     for side in range(1, -2, -2):
-        length = edge(route, i, i + side)
+        length = edge_length(route, i, i + side)
         for q in range(route.neighbours.shape[1]):
             c = route.neighbours[a, q]
             near = distance(route.points, a, c)
             if near >= length:
                 break
             j = route.place[c]
-            before = length + edge(route, j, j + side)
-            if near + edge(route, i + side, j + side) < before - 1e-9 * before:
+            before = length + edge_length(route, j, j + side)
+            if near + edge_length(route, i + side, j + side) < before - 1e-9 * before:
                 low, high = min(i, j), max(i, j)
                 if side == 1:
                     reverse(route, low + 1, high)
@@ -127,8 +122,8 @@ def _or_opt(route: Route, a: int) -> bool:
     """
     first = route.place[a]
     for last in range(first, min(first + 3, route.order.shape[0])):
-        left = edge(route, first - 1, first) + edge(route, last, last + 1)
-        closed = edge(route, first - 1, last + 1)
+        left = edge_length(route, first - 1, first) + edge_length(route, last, last + 1)
+        closed = edge_length(route, first - 1, last + 1)
         for q in range(route.neighbours.shape[1]):
             c = route.neighbours[a, q]
             near = distance(route.points, a, c)
@@ -138,9 +133,9 @@ def _or_opt(route: Route, a: int) -> bool:
             for side in range(1, -2, -2):
                 if first - 1 <= min(j, j + side) <= last:
                     continue
-                before = left + edge(route, j, j + side)
-                if closed + near + edge(route, last, j + side) < before - 1e-9 * before:
-                    shift(route, first, last, min(j, j + side))
+                before = left + edge_length(route, j, j + side)
+                if closed + near + edge_length(route, last, j + side) < before - 1e-9 * before:
+                    move_stretch(route, first, last, min(j, j + side))
                     if side == -1:
                         here = route.place[a]
                         reverse(route, here, here + last - first)
@@ -148,7 +143,7 @@ def _or_opt(route: Route, a: int) -> bool:
     return False
 
 
-def _shift(route: Route, first: int, last: int, behind: int) -> None:
+def _move_stretch(route: Route, first: int, last: int, behind: int) -> None:
     """Carry a stretch, unturned, to the place behind the position `behind` outside it."""
     if behind > last:
         reverse(route, first, behind)
@@ -160,20 +155,19 @@ def _shift(route: Route, first: int, last: int, behind: int) -> None:
         reverse(route, behind + 2 + last - first, last)
 
 
-shift = kernel(_shift)
+move_stretch = kernel(_move_stretch)
 or_opt = kernel(_or_opt)
 
 
-def _tour(points: Floats, neighbours: Int32s, start: int) -> Int32s:
+def _build_tour(points: Floats, neighbours: Int32s, start: int) -> Int32s:
     """An open tour that visits every record once and cannot be shortened by 2-opt or or-opt among neighbours.
 
-    points      float64[n, p]
-    neighbours  int32[n, m]: nearest other records, nearest first
-    start       record the nearest-neighbour chain starts from
     →           int32[n]: records in the order of the visit
+
+    `points` float64[n, p]; `neighbours` int32[n, m].
     """
     n = points.shape[0]
-    order = chain(points, neighbours, start)
+    order = nearest_neighbour_tour(points, neighbours, start)
     place = np.empty(n, np.int32)
     for q in range(n):
         place[order[q]] = q
@@ -187,4 +181,4 @@ def _tour(points: Floats, neighbours: Int32s, start: int) -> Int32s:
     return order
 
 
-tour = kernel(_tour)
+build_tour = kernel(_build_tour)

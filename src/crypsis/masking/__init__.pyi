@@ -27,3 +27,10 @@ from crypsis.masking.noise import Noise as Noise
 from crypsis.masking.pram import Pram as Pram
 from crypsis.masking.local_recoding import LocalRecoding as LocalRecoding
 from crypsis.masking.rank_swapping import RankSwapping as RankSwapping
+from crypsis.masking.cell_suppression import CellSuppression as CellSuppression
+from crypsis.masking.number_rounding import NumberRounding as NumberRounding
+from crypsis.masking.record_swapping import RecordSwapping as RecordSwapping
+from crypsis.masking.shuffling import Shuffling as Shuffling
+from crypsis.masking.sampling import Sampling as Sampling
+from crypsis.masking.pseudonyms import Pseudonyms as Pseudonyms
+from crypsis.masking.date_shifting import DateShifting as DateShifting

@@ -1,15 +1,5 @@
-"""Calibrated representatives: what groups publish, chosen so that the file keeps its distributions and moments.
-
-Groups decide who is alike and so the privacy; what a group publishes decides what an analyst finds. All records of a
-group publish one value in each column, so that classes do not change. Two things are kept, in this order:
-
-distributions  a number becomes the mean of a block of neighbouring values of the sorted column, as many as the group
-               has records; a value of few becomes one that a record of the group holds
-moments        means of products of the features of two published columns, masked or not: standardised numbers,
-               indicators of values, logarithms of skew numbers. Groups are ordered by a linear map of their means that
-               restores these moments; then groups exchange blocks and values as long as the moments come nearer
-
-Nothing is drawn at random: the same groups publish the same values.
+"""What a group publishes: means, medians and modes, and calibrated values that keep the distributions and
+moments of a file.
 """
 
 from __future__ import annotations
@@ -17,21 +7,76 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.representatives import LabelChoices, LabelGaps, exchange_values, relabel_groups, round_in_order
-from crypsis.masking.aggregates import means
 from crypsis.table.attribute import UNPUBLISHED, Kind, Scale
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.precision import decimals, moment_step
 from crypsis.table.table import Column, Table
 
+# -- One value for many: the mean, median or mode of each group, from the values that are present.
+#
+# Every function takes values[n] without missing ones, labels int[n] in 0 … groups − 1, and the number of groups;
+# and gives one value per group and whether the group had any to give.
+
+Values = NDArray[Any]
+Labels = NDArray[np.integer[Any]]
+Present = NDArray[np.bool_]
+
+
+def calibration_means(values: Values, labels: Labels, groups: int) -> tuple[Values, Present]:
+    """The arithmetic mean, summed from each group's first value: equal values keep every bit, far ones lose none."""
+    sizes = np.bincount(labels, minlength=groups)
+    origin = np.zeros(groups)
+    origin[labels[::-1]] = values[::-1]  # written from the last to the first, so that the first stays
+    sums = np.bincount(labels, weights=values - origin[labels], minlength=groups)
+    return origin + sums / np.maximum(sizes, 1), sizes > 0
+
+
+def calibration_medians(values: Values, labels: Labels, groups: int, lower: bool) -> tuple[Values, Present]:
+    """The middle value that a group publishes; of an even number the lower of the middle two, or else their mean."""
+    ordered = values[np.lexsort((values, labels))]
+    sizes = np.bincount(labels, minlength=groups)
+    begins = np.cumsum(sizes) - sizes
+    filled = sizes > 0
+    middle = np.zeros(groups, dtype=values.dtype)
+    low = ordered[(begins + (sizes - 1) // 2)[filled]]
+    high = ordered[(begins + sizes // 2)[filled]]
+    middle[filled] = low if lower else low + (high - low) / 2
+    return middle, filled
+
+
+def calibration_modes(values: Values, labels: Labels, groups: int) -> tuple[Values, Present]:
+    """The most frequent value, which a group publishes; of several the first in order (lowest code, least number)."""
+    pairs = equivalence_classes(np.stack([labels, np.unique(values, return_inverse=True)[1]], axis=1))
+    group, value = labels[pairs.first], values[pairs.first]
+    # Written from the rarest and last to the commonest and first, so that the latter stays.
+    order = np.lexsort((-np.arange(pairs.count), pairs.sizes))
+    most, filled = np.zeros(groups, dtype=values.dtype), np.zeros(groups, dtype=np.bool_)
+    most[group[order]], filled[group] = value[order], True
+    return most, filled
+
+
+# -- Calibrated representatives: what groups publish, chosen so that the file keeps its distributions and moments.
+#
+# Groups decide who is alike and so the privacy; what a group publishes decides what an analyst finds. All records of a
+# group publish one value in each column, so that classes do not change. Two things are kept, in this order:
+#
+# distributions a number becomes the mean of a block of neighbouring values of the sorted column, as many as the group
+# has records; a value of few becomes one that a record of the group holds moments means of products of the features of
+# two published columns, masked or not: standardised numbers, indicators of values, logarithms of skew numbers. Groups
+# are ordered by a linear map of their means that restores these moments; then groups exchange blocks and values as
+# long as the moments come nearer
+#
+# Nothing is drawn at random: the same groups publish the same values.
+
 Floats = NDArray[np.float64]
-Labels = NDArray[np.int32]
 
 FEW, FEWEST, SUPPORT = 20, 3, 100
 """Distinct numbers up to which a group publishes one that a record holds, and each has moments of its own; but no more
@@ -66,19 +111,13 @@ FEWEST_GROUPS = 8
 
 @dataclass(frozen=True, eq=False)
 class _Labels:
-    """A column of few values, as labels.
-
-    codes    int64[n]: number of the value, 0 … m − 1; m where it is missing
-    values   the values themselves: numbers, or codes of categories
-    table    float64[m + 1, f]: features of each value; 0 where it is missing
-    scores   float64[m + 1]: standardised numbers of the values; 0 where they have no order
-    """
+    """A column of few values, as labels."""
 
     name: str
-    codes: NDArray[np.int64]
-    values: Column
-    table: Floats
-    scores: Floats
+    codes: NDArray[np.int64]  # int64[n]: number of the value, 0 … m − 1; m where it is missing
+    values: Column  # the values themselves: numbers, or codes of categories
+    table: Floats  # float64[m + 1, f]: features of each value; 0 where it is missing
+    scores: Floats  # float64[m + 1]: standardised numbers of the values; 0 where they have no order
 
     @property
     def width(self) -> int:
@@ -116,20 +155,14 @@ class _Labels:
 
 @dataclass(frozen=True, eq=False)
 class _Numbers:
-    """A column of many numbers.
-
-    values   float64[n]: NaN where missing
-    logs     bool[f]: which features are the logarithm; the others are the number itself
-    centres, spreads  float64[f]: of the features
-    step     numbers are published as multiples of it
-    """
+    """A column of many numbers."""
 
     name: str
-    values: Floats
-    logs: tuple[bool, ...]
-    centres: Floats
+    values: Floats  # float64[n]: naN where missing
+    logs: tuple[bool, ...]  # bool[f]: which features are the logarithm; the others are the number itself
+    centres: Floats  # float64[f]: of the features
     spreads: Floats
-    step: float
+    step: float  # numbers are published as multiples of it
 
     @property
     def width(self) -> int:
@@ -162,7 +195,7 @@ class _Numbers:
         return ~np.isnan(self.values)
 
     @cached_property
-    def ordered(self) -> Floats:
+    def ordered_values(self) -> Floats:
         """The values that are present, least first."""
         return np.sort(self.values[self.present])
 
@@ -172,23 +205,7 @@ def calibrate(
 ) -> dict[str, Column]:
     """The columns in which every group of kept records publishes its calibrated value.
 
-    Parameters
-    ----------
-    table : Table
-        The original.
-    names : sequence of str
-        Columns, none of them generalised, that groups share; the moments with all other published columns are kept too.
-    labels : int32[kept records]
-        The group of every kept record: 0, 1, … without gaps.
-    filling : bool
-        Whether a group takes a value where some of its records lack one; otherwise it publishes none.
-    beside : Table, optional
-        What is published of the other columns; by default what was collected.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Suppressed records keep their values.
+    `labels` int32[kept records]: the group of every kept record: 0, 1, … without gaps.
     """
     if not len(labels) or not names:
         return {name: table.column(name) for name in names}
@@ -207,31 +224,23 @@ def bind(table: Table, names: tuple[str, ...]) -> Calibration:
 
 
 class GivenUp(NamedTuple):
-    """Moments that a calibrated file does not keep.
+    """Moments that a calibrated file does not keep."""
 
-    values      column → number of its values, the rarest ones, for whose moments there are too few records
-    dominated   numbers of which one record makes up most of the variance, or that do not vary
-    everything  whether there are too few groups for any moment: only distributions are kept
-    """
-
+    # column → number of its values, the rarest ones, for whose moments there are too few records
     values: dict[str, int]
-    dominated: list[str]
-    everything: bool
+    dominated: list[str]  # numbers of which one record makes up most of the variance, or that do not vary
+    everything: bool  # whether there are too few groups for any moment: only distributions are kept
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """The columns of a table as features, and the moments that a published file should keep.
-
-    labels, numbers  columns that groups share
-    beside           columns that are published as they are
-    dropped          values without moments, the rarest ones, where there are too few records for all: column → number
-    """
+    """The columns of a table as features, and the moments that a published file should keep."""
 
     table: Table = field(repr=False)
-    labels: tuple[_Labels, ...]
+    labels: tuple[_Labels, ...]  # columns that groups share
     numbers: tuple[_Numbers, ...]
-    beside: tuple[_Labels | _Numbers, ...]
+    beside: tuple[_Labels | _Numbers, ...]  # columns that are published as they are
+    # values without moments, the rarest ones, where there are too few records for all: column → number
     dropped: dict[str, int]
 
     @classmethod
@@ -405,7 +414,9 @@ class _Publication:
         for column in known.numbers:
             held = np.bincount(labels[column.present], minlength=self.groups)
             self.blank[column.name] = held == 0 if filling else held < self.sizes
-            self.values[column.name] = means(column.values[column.present], labels[column.present], self.groups)[0]
+            self.values[column.name] = calibration_means(
+                column.values[column.present], labels[column.present], self.groups
+            )[0]
 
     def columns(self) -> dict[str, Column]:
         """The calibrated columns, rounded to what is published."""
@@ -487,9 +498,9 @@ class _Publication:
     @cached_property
     def _choices(self) -> dict[str, LabelChoices]:
         """What each group may publish in every column of labels."""
-        return {column.name: self._held(column) for column in self.known.labels}
+        return {column.name: self._find_held(column) for column in self.known.labels}
 
-    def _held(self, column: _Labels) -> LabelChoices:
+    def _find_held(self, column: _Labels) -> LabelChoices:
         """The values that the records of each group hold; none but missing where one is, unless it is filled."""
         m = len(column.table)
         pairs, counts = np.unique(self.of * np.int64(m) + column.shared_codes, return_counts=True)
@@ -504,7 +515,7 @@ class _Publication:
 
     def _typical(self, column: _Labels) -> NDArray[np.int64]:
         """int64[G]: the most frequent of the values that each group may publish."""
-        choices = self._held(column)
+        choices = self._find_held(column)
         group = np.repeat(np.arange(self.groups), np.diff(choices.starts))
         order = np.lexsort((-choices.level, choices.records))
         chosen = np.zeros(self.groups, dtype=np.int64)
@@ -552,7 +563,7 @@ class _Publication:
         if not len(shown):
             return found
         order = shown[np.lexsort((self.values[column.name][shown], wanted[shown]))]
-        values, sizes = column.ordered, self.sizes[order]
+        values, sizes = column.ordered_values, self.sizes[order]
         ends = np.append(0.0, np.cumsum(sizes)) * (len(values) / sizes.sum())
         origin = float(values.mean())
         sums = np.append(0.0, np.cumsum(values - origin))
@@ -628,7 +639,7 @@ class _Publication:
         if not len(shown):
             return values
         round_in_order(values, self.sizes, shown[np.argsort(values[shown], kind="stable")], column.step)
-        low, high = column.ordered[0], column.ordered[-1]
+        low, high = column.ordered_values[0], column.ordered_values[-1]
         values[shown] = np.clip(np.round(values[shown] / column.step) * column.step, low, high)
         return values
 

@@ -7,7 +7,7 @@ Missing values stay missing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -16,7 +16,7 @@ from pydantic import Field
 
 from crypsis.masking.method import Family, MaskingMethod, chosen_columns, methods
 from crypsis.table.attribute import Attribute, Kind
-from crypsis.table.hierarchy import MISSING, Hierarchy, listed_label
+from crypsis.table.hierarchy import MISSING, Hierarchy, list_hierarchy_group
 from crypsis.table.table import Column, Table
 
 
@@ -38,15 +38,15 @@ class EndCoding(MaskingMethod):
     def apply(self, table: Table, rng: Generator) -> Table:
         reason = f"{self.end} coding needs an order; declare the column ordinal or choose global recoding"
         names = chosen_columns(table, self.columns, self.kinds, f"{self.end} coding", reason)
-        return table.with_columns({name: self._folded(table, name) for name in names})
+        return table.with_columns({name: self._fold(table, name) for name in names})
 
     @classmethod
-    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+    def list_strengths(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
         # Depth by depth until all categories of the longest order are one.
         names = cls.treatable(table, columns)
         yield from (cls(columns=names, depth=depth) for depth in range(1, _most_categories(table, names)))
 
-    def _folded(self, table: Table, name: str) -> Column:
+    def _fold(self, table: Table, name: str) -> Column:
         column = table.column(name)
         if table.holds_numbers(name):
             if np.isnan(column).all():
@@ -148,7 +148,7 @@ class GlobalRecoding(MaskingMethod):
         return table
 
     @classmethod
-    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+    def list_strengths(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
         # Depth by depth; an existing category stands for the merged ones.
         names = cls.treatable(table, columns)
         for depth in range(1, _most_categories(table, names)):
@@ -195,10 +195,16 @@ def _most_categories(table: Table, names: Sequence[str]) -> int:
 def _two_levels(attribute: Attribute, members: list[int], counts: NDArray[np.int64]) -> Hierarchy:
     """The categories, and the same with the members under one label."""
     labels, inside = [attribute.categories[code] for code in members], set(members)
-    together = listed_label(labels, [int(counts[code]) for code in members], attribute.categories)
+    together = list_hierarchy_group(labels, [int(counts[code]) for code in members], attribute.categories)
     upper: dict[str, int] = {}
     groups = []
     for code, label in enumerate(attribute.categories):
         groups.append(upper.setdefault(together if code in inside else label, len(upper)))
     identity = np.arange(len(attribute.categories), dtype=np.int32)
     return Hierarchy((identity, np.array(groups, dtype=np.int32)), (attribute.categories, tuple(upper)))
+
+
+def code_within_domain(domain: NDArray[Any], column: NDArray[Any]) -> NDArray[np.int32]:
+    """Global recoding as a masking method: the place of each value in an ascending domain; −1 outside it."""
+    at = np.minimum(np.searchsorted(domain, column), len(domain) - 1)
+    return np.where(domain[at] == column, at, MISSING).astype(np.int32)

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from crypsis.errors import CrypsisError, PlanError, listing
-from crypsis.masking.method import Family, MaskingMethod, methods
-from crypsis.pieces import Pieces
+from crypsis.masking.method import Family, MaskingMethod, check_method_share, methods
 from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
-from crypsis.table.lattice import Lattice
-from crypsis.table.lookalikes import known_contents
-from crypsis.table.suppression import Rule, allowed_records, checked_share, suppress
+from crypsis.table.lattice import Lattice, datafly_steps_in_lattice
+from crypsis.table.lookalikes import count_without_lookalikes
+from crypsis.table.suppression import Rule, allowed_records, suppress
 from crypsis.table.table import Column, Table
+from crypsis.tasks import Tasks
 
 
 @methods.add("generalisation")
@@ -70,7 +70,7 @@ class Generalisation(MaskingMethod):
     @field_validator("suppression", mode="before")
     @classmethod
     def _share(cls, share: object) -> object:
-        return checked_share(share)
+        return check_method_share(share)
 
     def apply(self, table: Table, rng: Generator) -> Table:
         lattice = Lattice.of(table, self.columns or [n for n in table.quasi_identifiers if self._treats(table, n)])
@@ -82,13 +82,13 @@ class Generalisation(MaskingMethod):
             )
         levels = [self.levels.get(n, min(self.level, h)) for n, h in zip(lattice.names, lattice.heights, strict=True)]
         lattice.check(levels)
-        return self.suppressed(generalise(table, lattice, levels))
+        return self.suppress_classes(generalise(table, lattice, levels))
 
     @staticmethod
     def _treats(table: Table, name: str) -> bool:
         return table.attribute(name).hierarchy is not None and table.level(name) == 0
 
-    def suppressed(self, table: Table) -> Table:
+    def suppress_classes(self, table: Table) -> Table:
         """The generalised table without the classes the rule leaves out.
 
         Parameters
@@ -110,7 +110,7 @@ class Generalisation(MaskingMethod):
         name = self.confidential or next(iter(table.confidential), "")
         asked = self.l or (self.rule == "failing-class" and not self.k)
         if name and asked:
-            return known_contents(classes, table, name)[1].distinct
+            return count_without_lookalikes(classes, table, name)[1].distinct
         if self.l:
             raise PlanError("l was demanded but no column is confidential; name one or give it that role")
         return np.zeros(classes.count, dtype=np.int64)
@@ -119,10 +119,7 @@ class Generalisation(MaskingMethod):
 def generalise(
     table: Table, lattice: Lattice, levels: Sequence[int], leaves: Callable[[str], NDArray[np.int32]] | None = None
 ) -> Table:
-    """The table at a node of the lattice, nothing suppressed; columns at level 0 stay as they are.
-
-    leaves  leaf codes of a column, where somebody keeps them; otherwise the table looks them up
-    """
+    """The table at a node of the lattice, nothing suppressed; columns at level 0 stay as they are."""
     columns: dict[str, Column] = {}
     for name, hierarchy, level in zip(lattice.names, lattice.hierarchies, levels, strict=True):
         if level:
@@ -134,34 +131,13 @@ def generalise(
 # -- Full-domain recoding by Datafly: the column with most values rises by one level until k holds.
 
 
-def datafly(table: Table, k: int, suppression: float, rng: Generator) -> Pieces[Table]:
+def datafly(table: Table, k: int, suppression: float, rng: Generator) -> Tasks[Table]:
     """Full-domain recoding by Datafly (Sweeney): generalise the column with most values until k holds.
 
     Which column comes next does not depend on the records, and more generalisation never adds records to small
     classes. So the first step at which k holds is found by bisection.
-
-    Parameters
-    ----------
-    table : Table
-        The original.
-    k : int
-        Smallest equivalence class.
-    suppression : float
-        Largest share of records that may be suppressed.
-    rng : Generator
-        Passed to the method.
-
-    Returns
-    -------
-    Generator
-        Yields pieces; returns the Table.
-
-    Raises
-    ------
-    CrypsisError
-        If k does not hold at the highest levels.
     """
-    steps = datafly_steps(Lattice.of(table))
+    steps = datafly_steps_in_lattice(Lattice.of(table))
     low, high = 0, len(steps) - 1
     held: Table | None = None
     while low < high or held is None:
@@ -176,14 +152,3 @@ def datafly(table: Table, k: int, suppression: float, rng: Generator) -> Pieces[
         else:
             high, held = middle, masked
     return held
-
-
-def datafly_steps(lattice: Lattice) -> list[dict[str, int]]:
-    """Levels of the columns of a lattice, step by step: always the column with most values rises by one."""
-    heights = dict(zip(lattice.names, lattice.heights, strict=True))
-    hierarchies = dict(zip(lattice.names, lattice.hierarchies, strict=True))
-    steps = [dict.fromkeys(lattice.names, 0)]
-    while open_ := [name for name in lattice.names if steps[-1][name] < heights[name]]:
-        name = max(open_, key=lambda each: len(hierarchies[each].labels[steps[-1][each]]))
-        steps.append({**steps[-1], name: steps[-1][name] + 1})
-    return steps

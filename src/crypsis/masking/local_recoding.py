@@ -15,36 +15,36 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import PlanError, TableError
-from crypsis.kernels.class_contents import ContentDemands, content_room
+from crypsis.kernels.classes import ContentDemands, make_class_content_room
 from crypsis.kernels.recoding import (
     ClassDemand,
     ContentClasses,
-    Homes,
+    RecodedGroups,
     Tuples,
-    freeze,
+    assign_leftovers,
     freeze_contents,
-    house_leftovers,
+    freeze_recoded_tuples,
+    load_classes,
+    make_recoding_groups,
     merge_failing,
     move_tuples,
-    rehome_in,
-    settle,
-    settle_classes,
+    relocate_groups,
 )
-from crypsis.masking.locking import lock_obstacle, strata
 from crypsis.masking.method import Family, MaskingMethod, methods
-from crypsis.pieces import Pieces
+from crypsis.masking.scaling import scaling_lock_obstacle, scaling_strata
 from crypsis.registry import ColumnName
-from crypsis.table.attribute import weights
+from crypsis.table.attribute import attribute_weights
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
-from crypsis.table.hierarchy import MISSING, Hierarchy, group_losses
+from crypsis.table.hierarchy import MISSING, Hierarchy, hierarchy_group_losses
 from crypsis.table.lattice import Lattice
-from crypsis.table.lookalikes import known_contents
+from crypsis.table.lookalikes import count_without_lookalikes
 from crypsis.table.table import LOCAL, Column, Table
+from crypsis.tasks import Tasks
 
 FREEZING = 60_000_000
-"""Cells of tuples that are looked up in one piece of work: some 80 ms."""
+"""Cells of tuples that are looked up in one task: some 80 ms."""
 MOVING = 2_000_000
-"""Comparisons of one piece of work in which records move: some 150 ms."""
+"""Comparisons of one task in which records move: some 150 ms."""
 
 ROUNDING = 1e-12
 """Part of a sum by which sums of the same losses differ."""
@@ -61,7 +61,7 @@ def frozen(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> Ite
             records=tuples.records[alive],
             present=np.ascontiguousarray(tuples.present[alive]),
         )
-        given = freeze(part, nodes[node : node + some], demand)
+        given = freeze_recoded_tuples(part, nodes[node : node + some], demand)
         owner[alive[given >= 0]] = groups + given[given >= 0]
         groups += int(given.max(initial=-1)) + 1
         alive, node = alive[given < 0], node + some
@@ -69,8 +69,8 @@ def frozen(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> Ite
     return owner
 
 
-def move_records(tuples: Tuples, homes: Homes, k: int, effort: int) -> Iteration[None, None, None]:
-    """Passes over the groups, dearest first, some groups at a time, until nothing changes or the effort is spent.
+def improve_local_recoding(tuples: Tuples, homes: RecodedGroups, k: int, effort: int) -> Iteration[None, None, None]:
+    """Improve a local recoding as a masking: records change groups, dearest first, within an effort.
 
     Whether a group is worth giving up is estimated: two of its members may count on the same records of a third group.
     A pass after which more is lost than before is taken back and is the last one.
@@ -79,10 +79,10 @@ def move_records(tuples: Tuples, homes: Homes, k: int, effort: int) -> Iteration
     while changed and effort > 0:
         used = int(homes.used[1])
         order = np.argsort(-homes.loss[:used], kind="stable")
-        pieces = np.cumsum(homes.size[order]) * used // MOVING
+        tasks = np.cumsum(homes.size[order]) * used // MOVING
         before, known, changed = _total_loss(homes), [part.copy() for part in homes], False
-        for group in np.split(order, np.flatnonzero(np.diff(pieces)) + 1):
-            left = rehome_in(group, tuples, homes, k, True, effort)
+        for group in np.split(order, np.flatnonzero(np.diff(tasks)) + 1):
+            left = relocate_groups(group, tuples, homes, k, True, effort)
             changed |= left > 0
             effort -= int(homes.size[group].sum()) * used
             yield
@@ -94,7 +94,7 @@ def move_records(tuples: Tuples, homes: Homes, k: int, effort: int) -> Iteration
             return
 
 
-def _total_loss(homes: Homes) -> float:
+def _total_loss(homes: RecodedGroups) -> float:
     """The loss of all records."""
     return float(np.sum(homes.size * homes.loss))
 
@@ -153,8 +153,8 @@ class LocalRecoding(MaskingMethod):
         names = self.names(table)
         return Publication(table, names).publish(self.solve(table, rng))
 
-    def masking(self, table: Table, rng: Generator) -> Pieces[Table]:
-        """`mask` in pieces.
+    def mask_tasks(self, table: Table, rng: Generator) -> Tasks[Table]:
+        """`mask` in tasks.
 
         Parameters
         ----------
@@ -166,13 +166,13 @@ class LocalRecoding(MaskingMethod):
         Returns
         -------
         Generator
-            Yields pieces; returns the Table.
+            Yields tasks; returns the Table.
         """
-        work, classes = self.solving(table, rng), None
+        work, classes = self.solve_tasks(table, rng), None
         while classes is None:
             [classes] = yield [partial(_advance, work)]
         [masked] = yield [partial(Publication(table, self.names(table)).publish, classes)]
-        return self.recorded(masked, table)
+        return self.record_step(masked, table)
 
     def names(self, table: Table) -> tuple[str, ...]:
         """The columns that are recoded: those named, or every quasi-identifier with a hierarchy.
@@ -207,13 +207,13 @@ class LocalRecoding(MaskingMethod):
         -------
         LocalClasses
         """
-        work, found = self.solving(table, rng, contents), None
+        work, found = self.solve_tasks(table, rng, contents), None
         while found is None:
             found = _advance(work)
         return found
 
-    def solving(self, table: Table, rng: Generator, contents: ContentDemands | None = None) -> Solving:
-        """As `solve`, piece by piece: a generator that returns the classes after a number of short pieces of work.
+    def solve_tasks(self, table: Table, rng: Generator, contents: ContentDemands | None = None) -> Solving:
+        """As `solve`, task by task: a generator that returns the classes after a number of short tasks.
 
         Parameters
         ----------
@@ -224,11 +224,11 @@ class LocalRecoding(MaskingMethod):
         -------
         generator
         """
-        of = strata(table, table.quasi_identifiers)
+        of = scaling_strata(table, table.quasi_identifiers)
         trees = _priced_trees(table, self.names(table), self.loss)
         if of is None:
-            return (yield from self._solved(table, trees, rng, contents))
-        if thin := lock_obstacle(table, table.quasi_identifiers, self.k):
+            return (yield from self._solve_stratum(table, trees, rng, contents))
+        if thin := scaling_lock_obstacle(table, table.quasi_identifiers, self.k):
             raise TableError(thin)
         # Only records that are equal in the locked columns may share a class.
         kept, found = np.flatnonzero(table.kept), list[LocalClasses]()
@@ -236,12 +236,12 @@ class LocalRecoding(MaskingMethod):
         for stratum in range(int(of.max(initial=-1)) + 1):
             code = None if contents is None else np.ascontiguousarray(contents.code[:, of == stratum])
             asked = None if contents is None or code is None else contents._replace(code=code)
-            part = yield from self._solved(table.take(kept[of == stratum]), trees, rng, asked)
+            part = yield from self._solve_stratum(table.take(kept[of == stratum]), trees, rng, asked)
             labels[of == stratum] = part.labels + sum(len(each.levels) for each in found)
             found.append(part)
         return LocalClasses(labels, np.concatenate([part.levels for part in found]))
 
-    def _solved(
+    def _solve_stratum(
         self, table: Table, trees: list[_PaddedTree], rng: Generator, contents: ContentDemands | None
     ) -> Solving:
         """The classes of records that may all share one."""
@@ -257,10 +257,10 @@ class LocalRecoding(MaskingMethod):
         if contents is not None:
             return (yield from self._under(tuples, nodes, classes, contents))
         owner = yield from frozen(tuples, nodes, ClassDemand(self.k, self.l))
-        homes = settle(tuples, owner)
-        house_leftovers(tuples, homes, owner, self.k, self.l == 1)
+        homes = make_recoding_groups(tuples, owner)
+        assign_leftovers(tuples, homes, owner, self.k, self.l == 1)
         if self.l == 1:
-            yield from move_records(tuples, homes, self.k, self.effort)
+            yield from improve_local_recoding(tuples, homes, self.k, self.effort)
         groups = _record_groups(homes, classes.of)
         used, labels = np.unique(groups, return_inverse=True)
         return LocalClasses(labels.astype(np.int32), homes.level[used].astype(np.int32))
@@ -276,10 +276,10 @@ class LocalRecoding(MaskingMethod):
             row, begin, np.full(m, -1, np.int64), np.full(m, -1, np.int64), np.zeros(m, np.int64),
             np.zeros((m, tuples.leaf.shape[1]), np.int64), np.zeros(m), np.zeros(m), np.empty(n, np.int64),
         )  # fmt: skip
-        owner, room = np.empty(m, dtype=np.int64), content_room(contents)
+        owner, room = np.empty(m, dtype=np.int64), make_class_content_room(contents)
         freeze_contents(tuples, nodes, found, self.k, contents, room, owner)
         yield
-        settle_classes(tuples, found, owner, contents, room)
+        load_classes(tuples, found, owner, contents, room)
         merge_failing(tuples, found, contents, room, np.empty(m))
         effort = self.effort
         while effort:
@@ -300,29 +300,26 @@ class LocalRecoding(MaskingMethod):
         name = self.confidential or next(iter(table.confidential), "")
         if not name:
             raise PlanError("l was demanded but no column is confidential; name one or give it that role")
-        contents = known_contents(classes, table.take(kept), name)[1]
+        contents = count_without_lookalikes(classes, table.take(kept), name)[1]
         if contents.values < self.l:
             raise TableError(f"column {name!r} holds {contents.values} values and l = {self.l} was demanded; lower l")
         return contents.bitsets
 
 
 class LocalClasses(NamedTuple):
-    """Classes of a local recoding.
+    """Classes of a local recoding."""
 
-    labels  int32[n]: the class of every kept record
-    levels  int32[classes, columns]: the level each class publishes; one above the hierarchy's top publishes nothing
-    """
-
-    labels: NDArray[np.int32]
+    labels: NDArray[np.int32]  # int32[n]: the class of every kept record
+    # int32[classes, columns]: the level each class publishes; one above the hierarchy's top publishes nothing
     levels: NDArray[np.int32]
 
 
 Solving = Iteration[None, None, LocalClasses]
-"""Pieces of work that end in classes."""
+"""Tasks that end in classes."""
 
 
 def _advance(work: Solving) -> LocalClasses | None:
-    """Do one piece; the classes after the last."""
+    """Do one task; the classes after the last."""
     try:
         next(work)
     except StopIteration as end:
@@ -333,13 +330,10 @@ def _advance(work: Solving) -> LocalClasses | None:
 
 @dataclass(frozen=True, eq=False)
 class Publication:
-    """Columns of a table made ready to stand at any levels, record by record.
-
-    names  columns that are recoded, each with a hierarchy
-    """
+    """Columns of a table made ready to stand at any levels, record by record."""
 
     table: Table = field(repr=False)
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # columns that are recoded, each with a hierarchy
 
     @cached_property
     def _leaves(self) -> NDArray[np.int32]:
@@ -408,7 +402,7 @@ def _priced_trees(table: Table, names: Sequence[str], loss: str = "information-l
     """The hierarchies of columns with what a cell costs, weighed by the importance of the columns."""
     lattice, found = Lattice.of(table, tuple(names)), list[_PaddedTree]()
     for attribute, hierarchy, weight in zip(
-        lattice.attributes, lattice.hierarchies, weights(lattice.attributes), strict=True
+        lattice.attributes, lattice.hierarchies, attribute_weights(lattice.attributes), strict=True
     ):
         if loss == "glm":
             held = [hierarchy.leaves(level) for level in range(hierarchy.height + 1)]
@@ -416,7 +410,7 @@ def _priced_trees(table: Table, names: Sequence[str], loss: str = "information-l
         else:
             leaf = table.leaf_codes(attribute.name)[table.kept]
             counts = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
-            losses = group_losses(hierarchy, counts, attribute.numeric)[0]
+            losses = hierarchy_group_losses(hierarchy, counts, attribute.numeric)[0]
         found.append(_PaddedTree.over(hierarchy, losses, weight))
     return found
 
@@ -455,7 +449,7 @@ def _tuples(
 def offered_nodes(level_losses: list[NDArray[np.float64]], most: int, rng: Generator) -> NDArray[np.int16]:
     """Level vectors in order of loss: all of them, or the cheapest half of `most`, a random half and the top.
 
-    burdens  mean loss of each attribute at each of its levels, ascending
+    `burdens`: mean loss of each attribute at each of its levels, ascending.
     """
     heights = [len(level_loss) for level_loss in level_losses]
     size = 1
@@ -495,7 +489,7 @@ def _cheapest(level_losses: tuple[tuple[float, ...], ...], count: int) -> NDArra
     return np.array(found, dtype=np.int64)
 
 
-def _record_groups(homes: Homes, of: NDArray[np.int64]) -> NDArray[np.int64]:
+def _record_groups(homes: RecodedGroups, of: NDArray[np.int64]) -> NDArray[np.int64]:
     """The group of every record: records of a tuple fill its groups in turn, lower rows first."""
     group = np.flatnonzero(homes.head[: int(homes.used[1])] >= 0)
     entry, entries, groups = homes.head[group], list[NDArray[np.int64]](), list[NDArray[np.int64]]()

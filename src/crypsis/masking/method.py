@@ -9,12 +9,12 @@ from typing import ClassVar, Self
 
 from numpy.random import Generator
 from pydantic import Field
+from pydantic_core import PydanticCustomError
 
 from crypsis.errors import TableError
 from crypsis.registry import Registry, Settings
 from crypsis.table.attribute import Kind
-from crypsis.table.provenance import MaskingStep
-from crypsis.table.table import Table
+from crypsis.table.table import MaskingStep, Table
 
 
 class Family(StrEnum):
@@ -82,9 +82,9 @@ class MaskingMethod(Settings):
         Table
             The masked table, with the method written into its provenance.
         """
-        return self.recorded(self.apply(table, rng), table)
+        return self.record_step(self.apply(table, rng), table)
 
-    def recorded(self, masked: Table, original: Table) -> Table:
+    def record_step(self, masked: Table, original: Table) -> Table:
         """The masked table with this method and its settings in its provenance.
 
         Parameters
@@ -105,7 +105,7 @@ class MaskingMethod(Settings):
         return masked.masked_by(step, original)
 
     @classmethod
-    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+    def list_strengths(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
         """The method from mild to strong, for a search that starts from masked files.
 
         Parameters
@@ -161,3 +161,11 @@ def chosen_columns(table: Table, named: tuple[str, ...], kinds: frozenset[Kind],
         kinds_in_words = " or ".join(sorted(kind.value for kind in kinds))
         raise TableError(f"{method}: no quasi-identifier is {kinds_in_words}; name the columns to mask")
     return chosen
+
+
+def check_method_share(share: object) -> object:
+    """A share of the records as it was given to a masking method; a number that is none is refused in words."""
+    if isinstance(share, (int, float)) and not 0 <= share <= 1:
+        words = "a share lies between 0 and 1 (0.01 is 1 %), and this would be {percent} % of the records"
+        raise PydanticCustomError("share", words, {"percent": f"{100 * share:g}"})
+    return share

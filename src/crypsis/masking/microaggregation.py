@@ -13,16 +13,15 @@ from pydantic import Field, model_validator
 
 from crypsis.engines import Engine
 from crypsis.errors import TableError, find_repeated, listing
-from crypsis.masking.locking import lock_obstacle, strata, within_strata
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.masking.partitioning import Blocks, Partitioner, partitioners
 from crypsis.masking.representatives import Representative, Representatives, publish_groups, refuse_representative
-from crypsis.masking.scaling import embed
-from crypsis.pieces import Pieces, complete
+from crypsis.masking.scaling import cut_scaled_groups, embed, scaling_lock_obstacle, scaling_strata
 from crypsis.table.attribute import Kind
-from crypsis.table.links import follow_lead
+from crypsis.table.links import follow_linked_lead
 from crypsis.table.precision import Scaling
 from crypsis.table.table import Table
+from crypsis.tasks import Tasks, complete
 
 Numbers = Annotated[
     Literal["mean", "median", "mode", "spread", "calibrated"],
@@ -156,7 +155,7 @@ class Microaggregation(MaskingMethod):
         -------
         Table
         """
-        return self.recorded(self.apply(table, rng, engine), table)
+        return self.record_step(self.apply(table, rng, engine), table)
 
     def apply(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:
         """Replace the values of every group of columns within its groups of records.
@@ -174,10 +173,10 @@ class Microaggregation(MaskingMethod):
         -------
         Table
         """
-        return self.aggregated(table, self.partitions(table, rng, engine))
+        return self.aggregate(table, self.partitions(table, rng, engine))
 
-    def masking(self, table: Table, rng: Generator) -> Pieces[Table]:
-        """`mask` in pieces.
+    def mask_tasks(self, table: Table, rng: Generator) -> Tasks[Table]:
+        """`mask` in tasks.
 
         Parameters
         ----------
@@ -189,12 +188,12 @@ class Microaggregation(MaskingMethod):
         Returns
         -------
         Generator
-            Yields pieces; returns the Table.
+            Yields tasks; returns the Table.
         """
-        masked, partitions = table, (yield from self.grouping(table, rng))
+        masked, partitions = table, (yield from self.partition_tasks(table, rng))
         for group, labels in zip(self.attribute_groups(table), partitions, strict=True):
-            [masked] = yield [partial(self.shared, masked, group, labels)]
-        return self.recorded(masked, table)
+            [masked] = yield [partial(self.share_values, masked, group, labels)]
+        return self.record_step(masked, table)
 
     def partitions(self, table: Table, rng: Generator, engine: Engine | None = None) -> list[NDArray[np.int32]]:
         """For every group of columns the group of each record that is kept, in order.
@@ -212,10 +211,12 @@ class Microaggregation(MaskingMethod):
         -------
         list of int32[n]
         """
-        return complete(self.grouping(table, rng, engine))
+        return complete(self.partition_tasks(table, rng, engine))
 
-    def grouping(self, table: Table, rng: Generator, engine: Engine | None = None) -> Pieces[list[NDArray[np.int32]]]:
-        """`partitions` in pieces.
+    def partition_tasks(
+        self, table: Table, rng: Generator, engine: Engine | None = None
+    ) -> Tasks[list[NDArray[np.int32]]]:
+        """`partitions` in tasks.
 
         Parameters
         ----------
@@ -229,7 +230,7 @@ class Microaggregation(MaskingMethod):
         Returns
         -------
         Generator
-            Yields pieces; returns a list of int32[n].
+            Yields tasks; returns a list of int32[n].
         """
         groups = self.attribute_groups(table)
         self.check(table, [name for group in groups for name in group])
@@ -238,11 +239,11 @@ class Microaggregation(MaskingMethod):
         for group in groups:
             [points] = yield [partial(self.points, present, group)]
             if isinstance(chosen, Blocks):
-                labels = yield from chosen.grouping(points, self.k, rng, engine)
+                labels = yield from chosen.run_tasks(points, self.k, rng, engine)
             else:
                 [labels] = yield [partial(chosen.partition, points, self.k, rng)]
-            of = strata(table, group)
-            found.append(labels if of is None else within_strata(labels, of, points, self.k))
+            of = scaling_strata(table, group)
+            found.append(labels if of is None else cut_scaled_groups(labels, of, points, self.k))
         return found
 
     def points(self, table: Table, names: Iterable[str]) -> NDArray[np.float64]:
@@ -261,7 +262,7 @@ class Microaggregation(MaskingMethod):
         """
         return embed(table, names, self.scaling, apart=self.missing == "keep")
 
-    def aggregated(self, table: Table, partitions: Sequence[NDArray[np.int32]]) -> Table:
+    def aggregate(self, table: Table, partitions: Sequence[NDArray[np.int32]]) -> Table:
         """The table with every group of columns shared within its own groups of records.
 
         Parameters
@@ -278,11 +279,11 @@ class Microaggregation(MaskingMethod):
         groups = self.attribute_groups(table)
         self.check(table, [name for group in groups for name in group])
         for group, labels in zip(groups, partitions, strict=True):
-            table = self.shared(table, group, labels)
+            table = self.share_values(table, group, labels)
         return table
 
     @classmethod
-    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+    def list_strengths(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
         # k = 2, 3, …; each column alone, a pair and the rest, all together; by the median where all have one, mode.
         names = tuple(columns)
         alone: tuple[tuple[str, ...], ...] = tuple((name,) for name in names)
@@ -294,7 +295,7 @@ class Microaggregation(MaskingMethod):
                 yield cls(k=k, groups=groups, numbers=middle)
                 yield cls(k=k, groups=groups, numbers="mode", categories="mode")
 
-    def shared(self, table: Table, names: tuple[str, ...], labels: NDArray[np.int32]) -> Table:
+    def share_values(self, table: Table, names: tuple[str, ...], labels: NDArray[np.int32]) -> Table:
         """Replace the values of some columns within given groups of records.
 
         labels  group of each record that is kept, in order
@@ -334,8 +335,8 @@ class Microaggregation(MaskingMethod):
             self._check(table, name)
             lead = table.attribute(name).linked
             if lead in names:
-                follow_lead(table, name, lead)
-        obstacle = lock_obstacle(table, names, self.k)
+                follow_linked_lead(table, name, lead)
+        obstacle = scaling_lock_obstacle(table, names, self.k)
         if obstacle:
             raise TableError(obstacle)
 
@@ -358,3 +359,12 @@ class Microaggregation(MaskingMethod):
                 f"column {name!r} has {int(np.isinf(column[table.kept]).sum())} infinite value(s), which have no "
                 f"distance; correct them or leave the column out"
             )
+
+
+def explain_impossible_microaggregation(names: Sequence[str], none: str, other: str) -> str:
+    """Why microaggregation cannot mask one column or none as a grouping, and what to do instead."""
+    found = f"only {names[0]!r} is" if names else none
+    return (
+        f"{found} there to be grouped and a grouping needs at least two columns; give more columns the role "
+        f"'quasi'{other}"
+    )

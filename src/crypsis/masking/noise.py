@@ -59,7 +59,7 @@ class Noise(MaskingMethod):
                     f"noise: column {gap!r} has missing values and correlated noise needs complete ones; "
                     f"set correlated = false"
                 )
-            centred = scales.scaled(values, "none")
+            centred = scales.scale(values, "none")
             root = _square_root(centred.T @ centred / len(values))
         else:
             root = np.diag(scales.deviation)

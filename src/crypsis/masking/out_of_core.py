@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from crypsis.engines import Engine, Serial
 from crypsis.errors import EngineError, PlanError, TableError, listing, unknown_column
-from crypsis.masking.aggregates import means
+from crypsis.masking.calibration import calibration_means
 from crypsis.masking.partitioning import Blocks
-from crypsis.table.encoding import without_signed_zeros
+from crypsis.table.encoding import encode_series_zeros
 from crypsis.table.files import atomic_folder
 from crypsis.table.precision import Scales
 
@@ -103,10 +103,9 @@ def microaggregate_files(
 ) -> Microaggregated:
     """Replace the named numeric columns by means of groups of at least k records; one Parquet file per block.
 
-    source  a Parquet file, or a folder of them;  folder  must not exist
-    block   records a block should have at most, about; peak memory follows it (and the number of workers)
-    drop    columns to leave out, identifiers say
-    engine  where blocks are done; its workers must see the folder. The same bits on any engine
+    `source`: a Parquet file, or a folder of them;  folder  must not exist; `block`: records a block should have at
+    most, about; peak memory follows it (and the number of workers); `engine`: where blocks are done; its workers must
+    see the folder. The same bits on any engine.
     """
     files = _files(Path(source))
     names, before = tuple(columns), _stamps(files)
@@ -136,7 +135,7 @@ def microaggregate_files(
 
 def cut(sample: NDArray[np.float64], scales: Scales, blocks: int) -> Cuts:
     """Medians of the sample: the largest part is cut, in its column of greatest variance, until there are `blocks`."""
-    points = scales.scaled(sample, "z")
+    points = scales.scale(sample, "z")
     column, at, left, right = [-1], [0.0], [-1], [-1]
     parts = {0: np.arange(len(points))}
     alike: set[int] = set()  # parts whose records are all equal
@@ -189,16 +188,16 @@ def _microaggregate_file(shared: BlockContext, piece: BlockFile) -> tuple[float,
     """Microaggregate one file; → SSE of the scaled columns, groups, size of the smallest."""
     frame = pl.read_parquet(piece.path)
     values = frame.select(shared.names).cast(pl.Float64).to_numpy()
-    points = np.ascontiguousarray(shared.scales.scaled(values, "z"))
+    points = np.ascontiguousarray(shared.scales.scale(values, "z"))
     labels = shared.partitioner.partition(points, shared.k, default_rng(piece.seed))
     groups = int(labels.max()) + 1
     lost, columns = 0.0, []
     for place, name in enumerate(shared.names):
-        centres = means(points[:, place], labels, groups)[0]
+        centres = calibration_means(points[:, place], labels, groups)[0]
         lost += float(((points[:, place] - centres[labels]) ** 2).sum())
-        columns.append(pl.Series(name, means(values[:, place], labels, groups)[0][labels]))
+        columns.append(pl.Series(name, calibration_means(values[:, place], labels, groups)[0][labels]))
     written = frame.with_columns(columns)
-    written.with_columns(map(without_signed_zeros, written.get_columns())).write_parquet(piece.out)
+    written.with_columns(map(encode_series_zeros, written.get_columns())).write_parquet(piece.out)
     return lost, groups, int(np.bincount(labels).min())
 
 
@@ -289,7 +288,7 @@ def _deal(
         for batch in _batches(files, None):
             kept = batch.drop(drop)
             values = batch.select(pl.col(names).cast(pl.Float64)).to_numpy()
-            block = cuts.blocks_of(cuts.scales.scaled(values, "z"))
+            block = cuts.blocks_of(cuts.scales.scale(values, "z"))
             counts += np.bincount(block, minlength=len(counts))
             for place in np.unique(block).tolist():
                 part = kept.filter(pl.Series(block == place)).to_arrow()

@@ -21,8 +21,9 @@ from crypsis.kernels.annealing import near_groups, swap_records
 from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.halving import halve_until
 from crypsis.kernels.partitions import mdav_by_tree
-from crypsis.pieces import Pieces, complete
+from crypsis.masking.scaling import project_on_first_component
 from crypsis.registry import Registry, Settings
+from crypsis.tasks import Tasks, complete
 
 # -- The contract of a partitioner: points in, groups of at least k out.
 
@@ -108,8 +109,8 @@ def check_points(points: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     return settled
 
 
-def trivial(points: NDArray[np.float64], k: int) -> NDArray[np.int32] | None:
-    """The only partition there can be (k = 1, or fewer than 2k records), or None where there is a choice."""
+def partition_trivially(points: NDArray[np.float64], k: int) -> NDArray[np.int32] | None:
+    """The one partition that every partitioner gives for k = 1 or fewer than 2k points; None otherwise."""
     if k == 1:
         return np.arange(len(points), dtype=np.int32)
     return np.zeros(len(points), dtype=np.int32) if len(points) < 2 * k else None
@@ -148,7 +149,7 @@ class MDAV(Partitioner):
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
         points = check_points(points, k)
         group = mdav_by_tree if len(points) >= TREE_FROM else partitions.mdav
-        only = trivial(points, k)
+        only = partition_trivially(points, k)
         return group(points, k, ENDINGS[self.ending], METRICS[self.metric]) if only is None else only
 
 
@@ -179,7 +180,7 @@ class VMDAV(Partitioner):
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
         points = check_points(points, k)
-        only = trivial(points, k)
+        only = partition_trivially(points, k)
         return partitions.v_mdav(points, k, self.gamma) if only is None else only
 
 
@@ -203,7 +204,7 @@ class CBFS(Partitioner):
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
         points = check_points(points, k)
-        only = trivial(points, k)
+        only = partition_trivially(points, k)
         return partitions.cbfs(points, k) if only is None else only
 
 
@@ -232,7 +233,7 @@ class Univariate(Partitioner):
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
         points = check_points(points, k)
-        only = trivial(points, k)
+        only = partition_trivially(points, k)
         if only is not None:
             return only
         labels = np.empty(len(points), dtype=np.int32)
@@ -240,23 +241,14 @@ class Univariate(Partitioner):
             order = np.argsort(points[:, 0], kind="stable")
             labels[order] = partitions.univariate_optimum(points[order, 0], k)
         else:
-            order = np.argsort(first_component(points), kind="stable")
+            order = np.argsort(project_on_first_component(points), kind="stable")
             labels[order] = partitions.path_optimum(points[order], k)
         return labels
 
 
-def first_component(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Projection of each record on the direction of greatest variance; its largest loading counts as positive."""
-    shifted = points - points.min(axis=0)
-    centred = shifted - shifted.mean(axis=0)
-    direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
-    heaviest = int(np.argmax(np.abs(direction)))
-    return np.asarray(centred @ (direction * np.sign(direction[heaviest])))
-
-
 # -- Tables too large for one partition: balanced blocks of near records, and a partition in each.
 #
-# Every block is an independent piece of work with a seed of its own, and so is every block of groups whose borders are
+# Every block is an independent task with a seed of its own, and so is every block of groups whose borders are
 # mended: an engine may do them anywhere and in any order, and the labels are joined here. A block travels with its
 # work, so that no worker ever holds more than the blocks it is at.
 
@@ -268,7 +260,7 @@ LARGE = 200_000
 """Records above which nobody waits for one partition of the whole where a quick answer is wanted."""
 QUICK_BLOCK = 10_000
 """Records of a block then."""
-PIECES = 8
+TASKS_PER_WORKER = 8
 """Blocks handed out per worker at a time."""
 
 
@@ -297,8 +289,8 @@ def _partition_block(shared: tuple[int, Partitioner], block: Block) -> Int32s:
     return partition_block(block.points, k, partitioner, block.seed)
 
 
-def mend(shared: tuple[int, int], border: Border) -> Int32s:
-    """Labels of a border's records, as places in its groups, after exchanges; k and passes are shared."""
+def mend_partition_border(shared: tuple[int, int], border: Border) -> Int32s:
+    """Labels of records at a border between blocks of a large table, after exchanges; k and passes are shared."""
     k, passes = shared
     local = border.labels.copy()  # what an engine hands over may be read-only
     near = near_groups(border.centroids, min(NEAR_GROUPS, len(border.centroids) - 1))
@@ -306,11 +298,12 @@ def mend(shared: tuple[int, int], border: Border) -> Int32s:
     return local
 
 
-def balanced_blocks(points: Floats, size: int, multiple: int = 1) -> tuple[Ints, Ints]:
-    """Rows in blocks of at most `size` near records: halved at the median of the attribute of greatest variance.
+def partition_into_blocks(points: Floats, size: int, multiple: int = 1) -> tuple[Ints, Ints]:
+    """Rows of a large table in blocks of at most `size` near records, halved at the median of greatest variance.
 
-    points  float64[n, p], contiguous;  multiple: all blocks but the last hold a multiple of this many records
     →       order int64[n], offsets int64[blocks + 1]: block b is order[offsets[b] : offsets[b + 1]], rows ascending
+
+    `points` float64[n, p].
     """
     if size < 2 * multiple:
         raise PlanError(
@@ -324,12 +317,12 @@ def balanced_blocks(points: Floats, size: int, multiple: int = 1) -> tuple[Ints,
 
 
 def partition_block(points: Floats, k: int, partitioner: Partitioner, seed: SeedSequence) -> Int32s:
-    """Labels of one block's records: a pure function of its arguments, to run anywhere and in any order."""
+    """Labels that a partitioner gives to one block of a large table: a pure function, to run anywhere in any order."""
     return partitioner.partition(points, k, default_rng(seed))
 
 
-def join_blocks(order: Ints, offsets: Ints, parts: Sequence[Int32s]) -> Int32s:
-    """One labelling of all rows from those of the blocks: labels of later blocks follow those of earlier ones."""
+def join_partitioned_blocks(order: Ints, offsets: Ints, parts: Sequence[Int32s]) -> Int32s:
+    """One labelling of all rows from the partitions of blocks: labels of later blocks follow those of earlier ones."""
     labels, used = np.empty(len(order), dtype=np.int32), 0
     for (begin, end), part in zip(pairwise(offsets), parts, strict=True):
         labels[order[begin:end]] = part + used
@@ -337,7 +330,7 @@ def join_blocks(order: Ints, offsets: Ints, parts: Sequence[Int32s]) -> Int32s:
     return labels
 
 
-def mend_borders(
+def mend_partition_borders(
     points: Floats,
     labels: Int32s,
     k: int,
@@ -346,7 +339,7 @@ def mend_borders(
     engine: Engine | None = None,
     passes: int = PASSES,
 ) -> Int32s:
-    """The same groups after exchanges of records between near ones, in blocks of whole groups cut in a new direction.
+    """Groups of a large table's blocks after exchanges between near ones, in blocks cut in a new direction.
 
     A new random rotation cuts new borders, so that groups kept apart before lie in one block now. The SSE never rises.
     """
@@ -354,23 +347,15 @@ def mend_borders(
     mended = labels.copy()
     for some in _batches(layout.blocks(max(size // k, 4), rng), engine):
         borders = [layout.border(groups) for groups in some]
-        for border, local in zip(borders, (engine or Serial()).map(mend, borders, (k, passes)), strict=True):
+        for border, local in zip(
+            borders, (engine or Serial()).map(mend_partition_border, borders, (k, passes)), strict=True
+        ):
             mended[border.rows] = border.groups[local]
     return mended
 
 
 class GroupLayout:
-    """Where the groups of a partition lie, and whole groups cut out of it in blocks.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, p)
-        The records.
-    labels : ndarray of int32
-        Group 0, 1, … of each.
-    middle : ndarray of shape (p,), optional
-        Mean of the records, if it is known.
-    """
+    """Where the groups of a partition lie, and whole groups cut out of it in blocks."""
 
     def __init__(self, points: Floats, labels: Int32s, middle: Floats | None = None) -> None:
         self.points, self.labels, self.sizes = points, labels, np.bincount(labels)
@@ -387,7 +372,7 @@ class GroupLayout:
         """Near groups, up to so many together, cut along random directions; groups left alone are left out."""
         p = self.points.shape[1]
         rotation = np.linalg.qr(rng.standard_normal((p, p)))[0]
-        groups, offsets = balanced_blocks(np.ascontiguousarray(self.centroids @ rotation), most)
+        groups, offsets = partition_into_blocks(np.ascontiguousarray(self.centroids @ rotation), most)
         return [groups[begin:end] for begin, end in pairwise(offsets) if end - begin > 1]
 
     def border(self, groups: Ints) -> Border:
@@ -405,8 +390,8 @@ def _means(points: Floats, labels: Int32s, sizes: Ints) -> Floats:
 
 
 def _batches(items: Sequence[Any], engine: Engine | None) -> list[Sequence[Any]]:
-    """A few pieces per worker at a time, so that the copies on their way stay a small part of the table."""
-    step = max(1, PIECES * getattr(engine, "workers", 1)) if engine is not None else 1
+    """A few tasks per worker at a time, so that the copies on their way stay a small part of the table."""
+    step = max(1, TASKS_PER_WORKER * getattr(engine, "workers", 1)) if engine is not None else 1
     return [items[begin : begin + step] for begin in range(0, len(items), step)]
 
 
@@ -458,30 +443,39 @@ class Blocks(Partitioner):
         return partitioners.build(self.inner, **self.inner_settings)
 
     def partition(self, points: Floats, k: int, rng: Generator) -> Int32s:
-        return self.run(points, k, rng)
+        return complete(self.run_tasks(points, k, rng))
 
     def run(self, points: Floats, k: int, rng: Generator, engine: Engine | None = None) -> Int32s:
         """As `partition`, the blocks through an engine (this process if none is given): the same bits on any."""
-        return complete(self.grouping(points, k, rng, engine))
+        return complete(self.run_tasks(points, k, rng, engine))
 
-    def grouping(self, points: Floats, k: int, rng: Generator, engine: Engine | None = None) -> Pieces[Int32s]:
-        """`run` in pieces: a few blocks at a time."""
+    def run_tasks(self, points: Floats, k: int, rng: Generator, engine: Engine | None = None) -> Tasks[Int32s]:
+        """`run` in tasks: a few blocks at a time."""
         points = check_points(points, k)
-        only = trivial(points, k)
+        only = partition_trivially(points, k)
         if only is not None:
             return only
         size = max(self.size, 4 * k)
-        [(order, offsets)] = yield [partial(balanced_blocks, points, size, k)]
+        [(order, offsets)] = yield [partial(partition_into_blocks, points, size, k)]
         seeds = SeedSequence(int(rng.integers(2**63))).spawn(len(offsets) - 1)
         shared, mapper = (k, self.chosen_inner()), engine or Serial()
 
-        def grouped(some: Sequence[tuple[tuple[int, int], SeedSequence]]) -> list[Int32s]:
+        def partition_blocks(some: Sequence[tuple[tuple[int, int], SeedSequence]]) -> list[Int32s]:
             blocks = [Block(points[order[begin:end]], seed) for (begin, end), seed in some]
             return mapper.map(_partition_block, blocks, shared)
 
         batches = _batches([*zip(pairwise(offsets), seeds, strict=True)], engine)
-        parts = yield [partial(grouped, some) for some in batches]
-        labels = join_blocks(order, offsets, [part for some in parts for part in some])
+        parts = yield [partial(partition_blocks, some) for some in batches]
+        labels = join_partitioned_blocks(order, offsets, [part for some in parts for part in some])
         for _ in range(self.mending):
-            [labels] = yield [partial(mend_borders, points, labels, k, size, rng, engine)]
+            [labels] = yield [partial(mend_partition_borders, points, labels, k, size, rng, engine)]
         return labels
+
+
+def partitioner_comparisons(points: NDArray[np.float64], k: int) -> float:
+    """Coordinates that the partitioner MDAV compares on a whole table.
+
+    >>> partitioner_comparisons(np.zeros((1000, 10)), 5)
+    2000000.0
+    """
+    return len(points) * points.size / k

@@ -90,7 +90,7 @@ class Pram(MaskingMethod):
         return table.with_columns(moved)
 
     @classmethod
-    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+    def list_strengths(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
         # θ = 0.1, 0.2, … 0.9.
         names = cls.treatable(table, columns)
         if names:
@@ -111,7 +111,7 @@ class Pram(MaskingMethod):
         ndarray of shape (categories, categories)
         """
         size = len(table.attribute(name).categories)
-        frequencies = category_counts(table, name)
+        frequencies = count_pram_categories(table, name)
         if name in self.matrices:
             given = np.array(self.matrices[name])
             if len(given) != size:
@@ -126,8 +126,8 @@ class Pram(MaskingMethod):
         return one_parameter(self.theta, frequencies)
 
 
-def category_counts(table: Table, name: str) -> NDArray[np.float64]:
-    """How many kept records hold each category."""
+def count_pram_categories(table: Table, name: str) -> NDArray[np.float64]:
+    """How many kept records hold each category that post-randomisation moves."""
     codes = table.column(name)[table.kept]
     return np.bincount(codes[codes != MISSING], minlength=len(table.attribute(name).categories)).astype(np.float64)
 

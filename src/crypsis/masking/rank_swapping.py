@@ -49,16 +49,16 @@ class RankSwapping(MaskingMethod):
     def apply(self, table: Table, rng: Generator) -> Table:
         reason = "rank swapping needs an order; declare the column ordinal or choose PRAM"
         names = chosen_columns(table, self.columns, self.kinds, "rank swapping", reason)
-        return table.with_columns({name: self._swapped(table.column(name), rng) for name in names})
+        return table.with_columns({name: self._swap(table.column(name), rng) for name in names})
 
     @classmethod
-    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+    def list_strengths(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
         # By 5, 10, … 100 per cent of the ranks.
         names = cls.treatable(table, columns)
         if names:
             yield from (cls(columns=names, percent=5.0 * step) for step in range(1, 21))
 
-    def _swapped(self, column: Column, rng: Generator) -> Column:
+    def _swap(self, column: Column, rng: Generator) -> Column:
         present = np.flatnonzero(column >= 0 if column.dtype == np.int32 else ~np.isnan(column))
         n = len(present)
         shuffled = rng.permutation(present)

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.arrays import Flags
-from crypsis.masking.representatives import ancestors
+from crypsis.kernels.exchanges import ExchangeRules
+from crypsis.masking.representatives import choose_representative_nodes
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.precision import decimals
@@ -32,22 +33,6 @@ LEAST = 3
 def repair(masked: Table, original: Table, rules: Sequence[EditRule]) -> Table:
     """The masked table with every rule mended that it broke and that can be mended by its masked columns.
 
-    Parameters
-    ----------
-    masked : Table
-        Quasi-identifiers masked by aggregation or recoding.
-    original : Table
-        As collected, row by row.
-    rules : sequence of EditRule
-        What should hold.
-
-    Returns
-    -------
-    Table
-        The table itself where nothing was broken.
-
-    Examples
-    --------
     >>> from crypsis.table.rules import read_rule
     >>> columns = {"kin": ["husband", "wife", "husband"], "sex": ["m", "f", "m"]}
     >>> original = Table.from_columns(columns, {"kin": "quasi", "sex": "quasi"})
@@ -206,10 +191,7 @@ def _kin(masked: Table, name: str) -> list[str]:
 
 
 def _take_held_value(masked: Table, original: Table, name: str, rows: Flags, place: int) -> tuple[Flags, Table]:
-    """With another value that records of each offending class hold, the most frequent one first; and where it is.
-
-    place  how many more frequent ones are left out; a number that only one record has is none
-    """
+    """With another value that records of each offending class hold, the most frequent one first; and where it is."""
     collected, published = original.column(name), masked.column(name)
     values, codes, people = np.unique(collected, return_inverse=True, return_counts=True)
     classes = classes_of(masked, masked.quasi_identifiers)
@@ -251,8 +233,25 @@ def _generalise(masked: Table, original: Table, name: str, rows: Flags) -> Table
     inside = np.flatnonzero(rows)
     groups = np.unique(classes.of[inside], return_inverse=True)[1]
     present = leaves[inside] != MISSING
-    nodes, found = ancestors(hierarchy, leaves[inside][present], groups[present], int(groups.max(initial=-1)) + 1)
+    nodes, found = choose_representative_nodes(
+        hierarchy, leaves[inside][present], groups[present], int(groups.max(initial=-1)) + 1
+    )
     found[groups[~present]] = False
     found &= np.bincount(groups, minlength=len(found)) >= LEAST
     column[inside] = np.where(found, nodes, MISSING)[groups]
     return masked.with_columns({name: column}, {name: LOCAL})
+
+
+def find_records_to_repair(rules: ExchangeRules, donors: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """bool[n]: records to repair, which after masking break an edit rule that they kept as collected.
+
+    `donors` int32[n, u].
+    """
+    own, found = np.arange(len(donors)), np.zeros(len(donors), np.bool_)
+    for r, start in enumerate(rules.starts):
+        at = np.full(len(donors), start)
+        for place in range(rules.bounds[r], rules.bounds[r + 1]):
+            unit = rules.units[place]
+            at += rules.strides[place] * rules.codes[rules.columns[place], own if unit < 0 else donors[:, unit]]
+        found |= ~rules.allowed[at] & ~rules.exempt[r]
+    return found

@@ -9,19 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError
 from crypsis.kernels.representatives import Flow, GroupChoices, keep_marginals
-from crypsis.masking.aggregates import Labels, Present, Values, means, medians, modes, replace_single_amounts
-from crypsis.masking.calibration import GivenUp, bind, calibrate
+from crypsis.masking.calibration import (
+    GivenUp,
+    Labels,
+    Present,
+    Values,
+    bind,
+    calibrate,
+    calibration_means,
+    calibration_medians,
+    calibration_modes,
+)
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING, Hierarchy
-from crypsis.table.links import follow_lead
+from crypsis.table.links import follow_linked_lead
 from crypsis.table.table import LOCAL, Column, Table
 
 BLOCK = 2000
@@ -32,21 +41,8 @@ distribution, so that the time grows as the table does."""
 def choose_marginals(codes: Values, labels: Labels, groups: int, count: int, ordered: bool) -> tuple[Values, Present]:
     """A category for every group, one that some of its records hold, so that categories keep their records.
 
-    Parameters
-    ----------
-    codes : int32[n]
-        Categories 0 … count − 1, none missing.
-    labels : int[n]
-        The group of each.
-    groups, count : int
-        How many groups and categories there are.
-    ordered : bool
-        Whether a category costs its distance in ranks; otherwise any other one costs the same.
-
-    Returns
-    -------
-    chosen : int32[groups]
-    filled : bool[groups]
+    `codes` int32[n]; `labels` int[n]; `ordered`: whether a category costs its distance in ranks; otherwise any other
+    one costs the same; returns int32[groups]; returns bool[groups].
     """
     chosen, filled = np.zeros(groups, dtype=np.int32), np.bincount(labels, minlength=groups) > 0
     order = np.argsort(labels, kind="stable")
@@ -105,8 +101,6 @@ BEYOND = -2
 class Representative(StrEnum):
     """How one value of a group of records is chosen.
 
-    Examples
-    --------
     >>> Representative("common-ancestor").truthful
     True
     """
@@ -159,8 +153,6 @@ CATEGORIES = (
 class Representatives:
     """What numbers and what categories of a group become.
 
-    Examples
-    --------
     >>> Representatives.of_code(Representatives(categories=Representative.MARGINAL).code).categories
     <Representative.MARGINAL: 'marginal'>
     """
@@ -196,32 +188,8 @@ def represent_column(
 ) -> Represented:
     """The column in which every group of records publishes its representative.
 
-    Parameters
-    ----------
-    table : Table
-        The original.
-    name : str
-        A column that is not generalised.
-    labels : int32[kept records]
-        The group of every kept record: 0, 1, … without gaps.
-    representative : Representative
-        How the value of a group is chosen.
-    filling : bool
-        Whether a group takes the value of those of its records that have one; otherwise it publishes none if one lacks
-        a value.
+    `labels` int32[kept records]: the group of every kept record: 0, 1, … without gaps.
 
-    Returns
-    -------
-    Represented
-        Suppressed records keep their value; in a column of nodes they have none.
-
-    Raises
-    ------
-    TableError
-        If the column has no such representative.
-
-    Examples
-    --------
     >>> table = Table.from_columns({"town": ["x", "x", "y", "y", "x", "y"]}, {"town": "quasi"})
     >>> groups = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
     >>> represent_column(table, "town", groups, Representative.MARGINAL).column.tolist()
@@ -243,7 +211,7 @@ def represent_column(
         counts = np.bincount(leaves[leaves >= 0], minlength=attribute.hierarchy.size)
     shared, filled = _choose_values(attribute, values[present], labels[present], groups, representative, counts)
     if numbers and representative in (Representative.MEDIAN, Representative.MODE):
-        shared = replace_single_amounts(shared, column, values[present], labels[present], groups)
+        shared = _replace_single_amounts(shared, column, values[present], labels[present], groups)
     if attribute.dates and numbers:
         shared = np.rint(shared)  # a date is a whole number of days or seconds
     if not filling:
@@ -270,7 +238,7 @@ def _choose_values(
 ) -> tuple[Values, Present]:
     """One value per group from the values that are present, and whether the group has one.
 
-    counts  int[leaves]: records of each leaf, where nodes are published
+    `counts` int[leaves].
     """
     ordered = attribute.kind is Kind.ORDINAL
     bare = attribute.hierarchy is None
@@ -279,20 +247,20 @@ def _choose_values(
     if bare and representative is Representative.CHEAPEST:
         representative = Representative.MODE
     if representative is Representative.MEAN:
-        return means(values, labels, groups)
+        return calibration_means(values, labels, groups)
     if representative is Representative.SPREAD:
         return _spread_means(values, labels, groups)
     if representative is Representative.MEDIAN:
-        return medians(values, labels, groups, lower=not attribute.numeric)
+        return calibration_medians(values, labels, groups, lower=not attribute.numeric)
     if representative is Representative.MODE:
-        return modes(values, labels, groups)
+        return calibration_modes(values, labels, groups)
     if representative is Representative.MARGINAL:
         return choose_marginals(values, labels, groups, len(attribute.categories), ordered)
     if attribute.hierarchy is None or representative is Representative.UNANIMOUS:
         # Without a hierarchy the only common ancestor of different values is "anything", which is published as nothing.
-        shared, filled = modes(values, labels, groups)
+        shared, filled = calibration_modes(values, labels, groups)
         return shared, filled & _unanimous(values, labels, groups)
-    nodes, found = ancestors(attribute.hierarchy, values, labels, groups)
+    nodes, found = choose_representative_nodes(attribute.hierarchy, values, labels, groups)
     if representative is Representative.CHEAPEST:
         return _cheapest(attribute.hierarchy, counts, values, labels, nodes, found)
     return nodes, found
@@ -304,7 +272,7 @@ def _spread_means(values: Values, labels: Labels, groups: int) -> tuple[Values, 
     They stay within the range of the values; where that cuts, and where all groups have one mean, less than the whole
     variance is kept.
     """
-    shared, filled = means(values, labels, groups)
+    shared, filled = calibration_means(values, labels, groups)
     if not len(values):
         return shared, filled
     centre = float(values.mean())
@@ -324,25 +292,12 @@ def _unanimous(codes: Values, labels: Labels, groups: int) -> Present:
     return ~torn
 
 
-def ancestors(hierarchy: Hierarchy, leaves: Values, labels: Labels, groups: int) -> tuple[Values, Present]:
-    """The number of the lowest node that holds all leaves of a group, and whether there is one.
+def choose_representative_nodes(
+    hierarchy: Hierarchy, leaves: Values, labels: Labels, groups: int
+) -> tuple[Values, Present]:
+    """The lowest node of a hierarchy that a masked group can publish as its representative, if any.
 
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        Of the column.
-    leaves : int32[n]
-        Leaves, none missing.
-    labels : int[n]
-        The group of each.
-    groups : int
-        How many there are.
-
-    Returns
-    -------
-    nodes : int32[groups]
-    found : bool[groups]
-        False for a group without leaves, or whose leaves meet in no node.
+    `leaves` int32[n]; `labels` int[n]; returns int32[groups]; returns bool[groups].
     """
     nodes, found = np.full(groups, MISSING, dtype=np.int32), np.zeros(groups, dtype=np.bool_)
     held = np.bincount(labels, minlength=groups) > 0
@@ -361,10 +316,10 @@ def _cheapest(
 ) -> tuple[Values, Present]:
     """The common ancestor, or the leaf of the most frequent value where that is wrong for fewer records.
 
-    counts  int[leaves]: records of each leaf; the ancestor is read as a draw from those it covers
+    `counts` int[leaves].
     """
     groups = len(nodes)
-    typical, held = modes(leaves, labels, groups)
+    typical, held = calibration_modes(leaves, labels, groups)
     sums = [np.bincount(level, counts, int(level.max(initial=-1)) + 1) for level in hierarchy.groups]
     covered = np.concatenate(sums)[np.maximum(nodes, 0)]
     guessed = np.where(found[labels], 1.0 - counts[leaves] / np.maximum(covered, 1)[labels], np.inf)
@@ -378,23 +333,7 @@ def publish_groups(
 ) -> Table:
     """The table in which groups of records share their representatives in some columns.
 
-    Parameters
-    ----------
-    table : Table
-        The original.
-    names : sequence of str
-        Columns that take one value in each group.
-    labels : int32[kept records]
-        The group of every kept record.
-    chosen : Representatives
-        What numbers and what categories become.
-    filling : bool
-        As for `represent_column`.
-
-    Returns
-    -------
-    Table
-        A locked column stays as it is; a linked one follows its lead where the lead is published as one value.
+    `labels` int32[kept records].
     """
     return published_by_column(table, {name: chosen.of(table.attribute(name)) for name in names}, labels, filling)
 
@@ -408,22 +347,7 @@ def published_by_column(
 ) -> Table:
     """As `publish_groups`, each column in a way of its own.
 
-    Parameters
-    ----------
-    table : Table
-        The original.
-    ways : mapping of str to Representative
-        What a group publishes, by column.
-    labels : int32[kept records]
-        The group of every kept record.
-    filling : bool
-        As for `represent_column`.
-    onto : Table, optional
-        The table with other columns masked already, among which these are published; by default the original.
-
-    Returns
-    -------
-    Table
+    `labels` int32[kept records].
     """
     open_ = [name for name in ways if not table.attribute(name).locked]
     together = [name for name in open_ if ways[name] is Representative.CALIBRATED]
@@ -453,8 +377,8 @@ def _calibrated_columns(table: Table, ways: Mapping[str, Representative]) -> lis
     return [name for name in names if table.attribute(name).linked not in ways]
 
 
-def moments_given_up(table: Table, ways: Mapping[str, Representative], groups: int) -> GivenUp | None:
-    """Which moments calibrated columns do not keep with so many groups; nothing where no column is calibrated."""
+def moments_representatives_lose(table: Table, ways: Mapping[str, Representative], groups: int) -> GivenUp | None:
+    """Moments that calibrated representatives, which so many groups publish in place of values, lose."""
     names = _calibrated_columns(table, ways)
     return bind(table, tuple(names)).given_up(groups) if names else None
 
@@ -467,7 +391,7 @@ def _follow_lead(
     A node of the lead holds all values of the group, and so does what stands for them here: neither is contradicted.
     """
     attribute, lead = table.attribute(name), table.attribute(name).linked
-    record = follow_lead(table, name, lead)
+    record = follow_linked_lead(table, name, lead)
     own, leading = found[name], found[lead]
     category = leading.column
     if leading.level == LOCAL:
@@ -490,3 +414,26 @@ def _follow_lead(
         lacking[labels[absent]] = True
         column[np.flatnonzero(table.kept)[lacking[labels]]] = nothing
     return Represented(np.where(table.kept, column, own.column).astype(own.column.dtype), own.level)
+
+
+def middle_representatives(values: NDArray[Any], labels: NDArray[np.int32]) -> NDArray[Any]:
+    """The middle value that stands for the group of each record; the value of most of a group, where most agree.
+
+    `labels` int32[n].
+
+    >>> middle_representatives(np.array([3, 9, 3, 4, 4]), np.array([0, 0, 0, 1, 1], dtype=np.int32)).tolist()
+    [3, 3, 3, 4, 4]
+    """
+    order = np.lexsort((values, labels))
+    sizes = np.bincount(labels)
+    places = np.cumsum(sizes) - sizes + sizes // 2
+    return np.asarray(values[order[np.minimum(places, len(values) - 1)]][labels])
+
+
+def _replace_single_amounts(chosen: Values, collected: Values, values: Values, labels: Labels, groups: int) -> Values:
+    """One number per group, the mean of the group in place of an amount that exactly one person has.
+
+    `chosen` float64[groups]; `collected` float64[records].
+    """
+    amounts, people = np.unique(collected[~np.isnan(collected)], return_counts=True)
+    return np.where(np.isin(chosen, amounts[people == 1]), calibration_means(values, labels, groups)[0], chosen)

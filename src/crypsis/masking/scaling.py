@@ -28,9 +28,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crypsis.errors import TableError, listing
 from crypsis.kernels.arrays import Floats
 from crypsis.table.attribute import Attribute, Kind
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.precision import Scales, Scaling
 from crypsis.table.table import Column, Table
 
@@ -43,7 +46,7 @@ FAR = 2.0
 def embed(table: Table, names: Iterable[str], scaling: Scaling, apart: bool = True) -> Floats:
     """float64[n, q], finite: the records as points; one coordinate per attribute, one per category if nominal.
 
-    apart  whether a missing value is far from every value; otherwise it lies at the mean and pulls nowhere
+    `apart`: whether a missing value is far from every value; otherwise it lies at the mean and pulls nowhere.
     """
     return Embedding.of(table, names, scaling, apart).points(table)
 
@@ -66,7 +69,7 @@ class Embedding:
 
     def points(self, table: Table) -> Floats:
         """float64[n, q]: records of a table with the same attributes, categories in the same order."""
-        parts = [axis.weighed(table.column(axis.attribute.name)) for axis in self.axes]
+        parts = [axis.weigh(table.column(axis.attribute.name)) for axis in self.axes]
         return np.hstack(parts) if parts else np.empty((table.rows, 0))
 
 
@@ -118,7 +121,7 @@ class _Axis:
         deviation = float(np.sqrt(np.mean(squares[present]))) if self.scaling == "z" else 1.0
         return replace(self, centre=centre, deviation=deviation, gap=gap / deviation)
 
-    def weighed(self, column: Column) -> Floats:
+    def weigh(self, column: Column) -> Floats:
         """Coordinates of the records, weighed by the importance of the attribute; a locked one is far apart."""
         weight = APART**2 if self.attribute.locked else self.attribute.importance
         return np.asarray(self.place(column) * np.sqrt(weight))
@@ -127,10 +130,10 @@ class _Axis:
         """Coordinates of the records; a missing value lies at the centre, and in a last coordinate far from it."""
         every = np.append(np.arange(len(self.attribute.categories)), -1)  # the last stands for a missing value
         if self.attribute.kind is Kind.NOMINAL and len(every) < len(column):
-            return np.asarray(self._placed(every)[column])
-        return self._placed(column)
+            return np.asarray(self._place(every)[column])
+        return self._place(column)
 
-    def _placed(self, column: Column) -> Floats:
+    def _place(self, column: Column) -> Floats:
         part = self._coordinates(column)
         absent = np.isnan(part[:, :1]) if part.shape[1] else np.ones((len(part), 1), dtype=np.bool_)
         placed = np.where(absent, 0.0, part - self.centre) / self.deviation if self.deviation else np.zeros_like(part)
@@ -149,3 +152,82 @@ class _Axis:
         part = (column[:, None] == np.arange(len(self.attribute.categories))) / np.sqrt(2.0)
         part[column < 0] = np.nan
         return np.asarray(part)
+
+
+# -- Locked columns: quasi-identifiers published as collected, so that only records equal in them may share a group.
+
+Labels = NDArray[np.int32]
+
+
+def _locked_names(table: Table, names: Iterable[str]) -> list[str]:
+    """Columns among some that are published as collected."""
+    return [name for name in names if table.attribute(name).locked]
+
+
+def scaling_strata(table: Table, names: Iterable[str]) -> Labels | None:
+    """int32[kept records]: the class of every kept record by its locked columns; None where no column is locked."""
+    locked = _locked_names(table, names)
+    return equivalence_classes(table.codes(locked)[table.kept]).of.astype(np.int32) if locked else None
+
+
+def scaling_lock_obstacle(table: Table, names: Iterable[str], k: int) -> str:
+    """Why k alike records cannot be grouped within the classes of locked columns as collected; empty if they can."""
+    names = list(names)
+    found = scaling_strata(table, names)
+    if found is None:
+        return ""
+    sizes = np.bincount(found)
+    thin = int(sizes[sizes < k].sum())
+    if not thin:
+        return ""
+    locked = listing(map(repr, _locked_names(table, names)))
+    return (
+        f"{locked} would stay as collected, and {thin} of {len(found)} records share their values there with fewer "
+        f"than {k} records; unlock a column or lower k"
+    )
+
+
+def cut_scaled_groups(labels: Labels, of: Labels, points: NDArray[np.float64], k: int) -> Labels:
+    """After scaling: cut groups of scaled records at strata of locked columns, and join small parts.
+
+    `labels`, `of` int32[n]; `points` float64[n, q]; returns int32[n]: 0, 1, … without gaps, every group within one
+    stratum and of at least k records.
+    """
+    if np.bincount(of).min(initial=k) < k:
+        raise TableError(f"a class of the locked columns has fewer than {k} records; unlock a column or lower k")
+    parts = equivalence_classes(np.stack([of, labels], axis=1))
+    part, count = parts.of.copy(), parts.count
+    sizes = np.bincount(part, minlength=count)
+    sums = np.stack([np.bincount(part, weights=axis, minlength=count) for axis in points.T], axis=1)
+    home = of[parts.first]
+    for stratum in np.unique(home[sizes < k]):
+        inside = np.flatnonzero(home == stratum)
+        while len(inside) > 1:
+            least = int(np.argmin(sizes[inside]))
+            if sizes[inside[least]] >= k:
+                break
+            small, others = inside[least], np.delete(inside, least)
+            centres = sums[others] / sizes[others, None]
+            near = others[int(np.argmin(((centres - sums[small] / sizes[small]) ** 2).sum(axis=1)))]
+            part[part == small] = near
+            sizes[near], sums[near] = sizes[near] + sizes[small], sums[near] + sums[small]
+            inside = others
+    return np.unique(part, return_inverse=True)[1].astype(np.int32)
+
+
+def project_on_first_component(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Projection of scaled records on the direction of greatest variance; its largest loading counts as positive."""
+    shifted = points - points.min(axis=0)
+    centred = shifted - shifted.mean(axis=0)
+    direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
+    heaviest = int(np.argmax(np.abs(direction)))
+    return np.asarray(centred @ (direction * np.sign(direction[heaviest])))
+
+
+def scale_to_z_scores(values: Floats) -> Floats:
+    """Columns scaled to mean 0 and population deviation 1; a constant column becomes 0 and weighs nothing.
+
+    >>> scale_to_z_scores(np.array([[1.0, 7.0], [3.0, 7.0]])).tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    return np.ascontiguousarray(Scales.of(values).scale(values, "z"))

@@ -7,6 +7,17 @@ from crypsis.measures.information_loss import (
     CellLoss as CellLoss,
 )
 from crypsis.measures.class_risk import ClassRisk as ClassRisk
+from crypsis.measures.individual_risk import (
+    IndividualRisk as IndividualRisk,
+    HouseholdRisk as HouseholdRisk,
+)
+from crypsis.measures.population_uniqueness import PopulationUniqueness as PopulationUniqueness
+from crypsis.measures.attacker_risk import (
+    ProsecutorRisk as ProsecutorRisk,
+    JournalistRisk as JournalistRisk,
+    MarketerRisk as MarketerRisk,
+)
+from crypsis.measures.special_uniques import Suda as Suda
 from crypsis.measures.record_linkage import RecordLinkage as RecordLinkage
 from crypsis.measures.one_to_one_linkage import OneToOneLinkage as OneToOneLinkage
 from crypsis.measures.categorical_loss import (
@@ -75,7 +86,7 @@ from crypsis.measures.generalisation_loss import (
 from crypsis.measures.linkage_attacks import HeldOutLinkage as HeldOutLinkage
 from crypsis.measures.interval_disclosure import IntervalDisclosure as IntervalDisclosure
 from crypsis.measures.masking_description import MixedLevels as MixedLevels
-from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage as ProbabilisticLinkage
+from crypsis.measures.record_linkage import ProbabilisticLinkage as ProbabilisticLinkage
 from crypsis.measures.rule_violations import RuleViolations as RuleViolations
 from crypsis.measures.assess import (
     Assessment as Assessment,
@@ -91,6 +102,6 @@ from crypsis.measures.measure import (
     Measure as Measure,
     Reading as Reading,
     measures as measures,
-    max_score as max_score,
-    mean_score as mean_score,
+    max_score_of_measures as max_score_of_measures,
+    mean_score_of_measures as mean_score_of_measures,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,8 +11,17 @@ import numpy as np
 
 from crypsis.errors import CrypsisError, TableError
 from crypsis.kernels.arrays import Floats
-from crypsis.measures.information_loss import cell_losses
-from crypsis.measures.measure import Measure, Reading, check_rows, evenly, max_score, mean_score, measures
+from crypsis.measures.information_loss import cell_information_losses
+from crypsis.measures.measure import (
+    BoundMeasure,
+    Measure,
+    Reading,
+    check_measured_rows,
+    max_score_of_measures,
+    mean_score_of_measures,
+    measures,
+    sample_records_to_measure,
+)
 from crypsis.measures.record_linkage import BoundRecordLinkage
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.frames import Frame, as_table
@@ -31,35 +41,22 @@ NOT_IN_PLACE = (
 )
 
 
-def in_place(original: Table, masked: Table) -> bool:
-    """Whether the rows correspond, as far as the values show: they fit better than in random orders.
+def assessed_rows_correspond(original: Table, masked: Table) -> bool:
+    """Whether rows of a masked table to assess correspond to its original's: they fit better than random orders.
 
-    Parameters
-    ----------
-    original, masked : Table
-        Two tables of equal length.
-
-    Returns
-    -------
-    bool
-        True as well where the values cannot show it: few records, or columns that no longer vary.
-
-    Notes
-    -----
     Every column that both tables publish takes part, masked or not: a column left as collected shows the order best. A
     column fits by the mean loss of its cells; the fit is standardised by its mean and deviation over the order of the
     file and `ORDERS` random ones, and the columns are summed by the squares of what is better than the mean. Rows
     correspond where no random order fits better, which is so by chance once in `ORDERS` + 1 times.
 
-    Examples
-    --------
     >>> people = crypsis.example(100)
-    >>> in_place(people, people), in_place(people, people.take(np.random.default_rng(0).permutation(100)))
+    >>> shuffled = people.take(np.random.default_rng(0).permutation(100))
+    >>> assessed_rows_correspond(people, people), assessed_rows_correspond(people, shuffled)
     (True, False)
     """
     if len(original) < FEWEST:
         return True
-    rows = evenly(len(original), SAMPLE)
+    rows = sample_records_to_measure(len(original), SAMPLE)
     original, masked = original.take(rows), masked.take(rows)
     rng = np.random.default_rng(len(original))
     orders = [masked, *(masked.take(rng.permutation(len(masked))) for _ in range(ORDERS))]
@@ -73,7 +70,7 @@ def in_place(original: Table, masked: Table) -> bool:
 def _fits(original: Table, orders: Sequence[Table], name: str) -> Floats:
     """How much better than the mean a column fits in each order, in standard deviations; 0 where it cannot show it."""
     try:
-        losses = np.array([float(cell_losses(original, order, name).mean()) for order in orders])
+        losses = np.array([float(cell_information_losses(original, order, name).mean()) for order in orders])
     except TableError:
         return np.zeros(len(orders))
     spread = float(losses.std())
@@ -133,13 +130,13 @@ class Assessment:
     def mean_score(self) -> float | None:
         """(loss + risk) / 2, or None where one side is missing."""
         losses, risks = self._percent("loss"), self._percent("risk")
-        return mean_score(losses, risks) if losses and risks else None
+        return mean_score_of_measures(losses, risks) if losses and risks else None
 
     @property
     def max_score(self) -> float | None:
         """The worse of loss and risk, or None where one side is missing."""
         losses, risks = self._percent("loss"), self._percent("risk")
-        return max_score(losses, risks) if losses and risks else None
+        return max_score_of_measures(losses, risks) if losses and risks else None
 
     def __getitem__(self, name: str) -> Reading:
         for reading in self.readings:
@@ -210,7 +207,7 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join(cells).rstrip()
 
 
-def chosen_measures(choice: Choice) -> tuple[dict[str, Measure], dict[str, str]]:
+def _chosen_measures(choice: Choice) -> tuple[dict[str, Measure], dict[str, str]]:
     """Measures by name with default settings unless given; those that cannot stand without settings, and why."""
     if isinstance(choice, Mapping):
         return dict(choice), {}
@@ -271,24 +268,14 @@ def assess(
     judged = corresponding is None and not (isinstance(original, Table) and isinstance(masked, Table))
     original, masked = aligned_pair(original, masked)
     control = None if control is None else as_table(control)
-    check_rows(original.rows, masked)
+    check_measured_rows(original.rows, masked)
     if judged:
-        corresponding = in_place(original, masked)
+        corresponding = assessed_rows_correspond(original, masked)
+    picked, skipped = _chosen_measures(chosen)
     readings: list[Reading] = []
-    picked, skipped = chosen_measures(chosen)
     for name, measure in picked.items():
-        reason = measure.obstacle(original)
-        if not reason and corresponding is False and measure.row_wise:
-            reason = NOT_IN_PLACE
-        if not reason and family is not None and family not in measure.valid_for:
-            reason = (
-                f"the number has no meaning after {family}; it is valid after {', '.join(sorted(measure.valid_for))}"
-            )
-        if reason:
-            skipped[name] = reason
-            continue
         try:
-            bound = measure.against(original)
+            bound = _bind(measure, original, family, corresponding, named=chosen is not None)
             if isinstance(bound, BoundRecordLinkage):
                 readings.append(bound.explain(masked, control))
             else:
@@ -296,3 +283,34 @@ def assess(
         except TableError as error:
             skipped[name] = str(error)
     return Assessment(tuple(readings), skipped)
+
+
+def assess_before_and_after(original: Table, masked: Table, family: str | None) -> tuple[Assessment, Assessment]:
+    """Every measure on the original, of which only risks say something, and on the masked table; each is bound once."""
+    picked, skipped = _chosen_measures(None)
+    before, after = list[Reading](), list[Reading]()
+    for name, measure in picked.items():
+        try:
+            bound = _bind(measure, original, family, named=False)
+            after.append(bound.explain(masked))
+        except TableError as error:
+            skipped[name] = str(error)
+            continue
+        if after[-1].aim == "risk":
+            with suppress(TableError):
+                before.append(bound.explain(original))
+    return Assessment(tuple(before), {}), Assessment(tuple(after), skipped)
+
+
+def _bind(
+    measure: Measure, original: Table, family: str | None, corresponding: bool | None = None, *, named: bool
+) -> BoundMeasure:
+    """A measure bound to the original; an error says why it does not apply, or says nothing of its own."""
+    reason = measure.obstacle(original) or ("" if named else measure.redundant(original))
+    if not reason and corresponding is False and measure.row_wise:
+        reason = NOT_IN_PLACE
+    if not reason and family is not None and family not in measure.valid_for:
+        reason = f"the number has no meaning after {family}; it is valid after {', '.join(sorted(measure.valid_for))}"
+    if reason:
+        raise TableError(reason)
+    return measure.against(original)

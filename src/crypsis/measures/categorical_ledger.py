@@ -17,27 +17,19 @@ from pydantic import Field
 
 from crypsis.errors import SearchError
 from crypsis.kernels import ledger as kernels
-from crypsis.kernels.arrays import Codes, Floats
-from crypsis.kernels.ledger import Frame, Tallies, pair_counts, table_gaps, weighted
-from crypsis.kernels.linkage import nearest, own_hits, own_patterns
-from crypsis.measures.categories import (
-    CategoryContext,
-    Pairing,
-    agreement_patterns,
-    agreements,
-    count_logs,
-    distances,
-    obstacle,
-    readable,
-)
-from crypsis.measures.intervals import wilson
+from crypsis.kernels.arrays import Codes, Floats, Ints
+from crypsis.kernels.ledger import Frame, Tallies, pair_counts, sum_weighted, table_gaps
+from crypsis.kernels.linkage import nearest, own_hits, own_patterns, patterns
+from crypsis.measures.categories import CategoryContext, Pairing, agreements, columns_of_categories, distances, obstacle
+from crypsis.measures.intervals import wilson_interval
 from crypsis.measures.measure import Aim, BoundMeasure, Ledger, Measure, Reading
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.table import Table
 
 if TYPE_CHECKING:
     from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
     from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
-    from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
+    from crypsis.measures.record_linkage import ProbabilisticLinkage
 
 MOST_BYTES = 8 << 30
 
@@ -62,12 +54,12 @@ class Seven(NamedTuple):
         return cls(**{measure.tally: measure for measure in measures})  # type: ignore[arg-type]
 
     @property
-    def chosen(self) -> NDArray[np.bool_]:
+    def chosen_flags(self) -> NDArray[np.bool_]:
         """bool[7]: whether each measure is tallied."""
         return np.array([measure is not None for measure in self], dtype=np.bool_)
 
 
-def ledger_frame(pairing: Pairing, seven: Seven) -> tuple[Frame, int]:
+def _ledger_frame(pairing: Pairing, seven: Seven) -> tuple[Frame, int]:
     """All that stays while masked files change, and the number of contingency cells."""
     if seven.linkage is not None and seven.linkage.ties == "first":
         raise SearchError(
@@ -99,10 +91,10 @@ def ledger_frame(pairing: Pairing, seven: Seven) -> tuple[Frame, int]:
         widest=np.array(widest, dtype=np.int64),
         rules=np.array(rules, dtype=np.int64),
         divisor=np.array([divisor]),
-        known=np.full(int(shape.mark[-1]), np.nan) if seven.entropy is None else seven.entropy.known(pairing),
+        known=np.full(int(shape.mark[-1]), np.nan) if seven.entropy is None else seven.entropy.compute_known(pairing),
         logs=np.zeros(len(shape.wide)) if seven.entropy is None else seven.entropy.logs(context),
-        steps=count_logs(context.rows),
-        chosen=seven.chosen,
+        steps=logarithms_of_tallies(context.rows),
+        chosen=seven.chosen_flags,
     )
     return frame, cells
 
@@ -115,7 +107,7 @@ class Stack:
 
     def __init__(self, pairing: Pairing, seven: Seven, size: int, least: int = 0) -> None:
         self.context, self.spans, self.kept = pairing.context, pairing.spans, pairing.kept
-        self.frame, cells = ledger_frame(pairing, seven)
+        self.frame, cells = _ledger_frame(pairing, seven)
         rows, attributes = self.context.codes.shape
         tuples = len(self.frame.tuples)
         found = 1 << attributes if self.frame.chosen[5] else 1
@@ -157,11 +149,11 @@ class Stack:
         tallies.gap[who] = table_gaps(original, codes, shape.strides, shape.starts, tallies.gaps[who])
         pairs = tallies.pairs[who]
         tallies.totals[who] = pair_counts(original, codes, shape.at, shape.wide, shape.mark, pairs)
-        tallies.spread[who] = weighted(pairs, frame.loss, shape.at)
-        tallies.inside[who] = weighted(pairs, frame.near, shape.at).sum()
+        tallies.spread[who] = sum_weighted(pairs, frame.loss, shape.at)
+        tallies.inside[who] = sum_weighted(pairs, frame.near, shape.at).sum()
         pairing = Pairing(self.context, codes, self.spans, self.kept)
         if frame.chosen[5]:
-            tallies.seen[who] = agreement_patterns(pairing, frame.agree)
+            tallies.seen[who] = tally_agreement_patterns(pairing, frame.agree)
             tallies.patterns[who] = frame.counts @ tallies.seen[who].astype(np.int64)
             tallies.own[who] = own_patterns(
                 frame.tuples, frame.members, codes, self.kept, frame.agree, shape.at, shape.wide
@@ -214,7 +206,7 @@ class CategoryLedger(Ledger):
         stack = Stack(pairing, seven, 1)
         stack.fill(0, pairing.codes)
         news = [context.news(name, [masked]) for name in context.names]
-        return cls(stack, int(np.flatnonzero(seven.chosen)[0]), tuple(context.numbering(masked, news)))
+        return cls(stack, int(np.flatnonzero(seven.chosen_flags)[0]), tuple(context.map_codes(masked, news)))
 
     def amend(self, row: int, attribute: int, code: int) -> None:
         """The masked value of one record in one compared column becomes another category (−1: missing)."""
@@ -258,8 +250,8 @@ class Explained(NamedTuple):
 class CategoricalMeasure(Measure):
     """A measure that compares categories as collected."""
 
-    def chosen(self, original: Table) -> tuple[str, ...]:
-        return tuple(readable(original, self.columns))
+    def choose_columns(self, original: Table) -> tuple[str, ...]:
+        return tuple(columns_of_categories(original, self.columns))
 
     def obstacle(self, original: Table) -> str:
         return obstacle(original, self.columns)
@@ -295,7 +287,7 @@ class CategoricalMeasure(Measure):
         float
         """
 
-    def explained(self, pairing: Pairing) -> Explained:
+    def explain(self, pairing: Pairing) -> Explained:
         """The same number with what it was computed from.
 
         Parameters
@@ -333,22 +325,69 @@ class BoundCategories(BoundMeasure):
         return self.measure.score(self.context.pair(masked))
 
     def explain(self, masked: Table) -> Reading:
-        return self.reading(self.measure.explained(self.context.pair(masked)))
+        return self.make_reading(self.measure.explain(self.context.pair(masked)))
 
     def ledger(self, masked: Table) -> CategoryLedger:
         """Tallies of a masked file that follow changes of single cells."""
         return CategoryLedger.of(self.context, masked, Seven.of(self.measure))
 
-    def reading(self, explained: Explained) -> Reading:
+    def make_reading(self, explained: Explained) -> Reading:
         """A number as a person reads it; a risk with a warning where the attack is no better than guessing."""
         value, counts, baseline, trials = explained
         guessed = baseline is not None and value <= baseline
-        return self.measure.reading(
+        return self.measure.make_reading(
             value,
             self.context.names,
             UNLINKABLE if trials else MISSING_IS_A_CATEGORY,
             {"records": self.context.rows, **counts},
-            interval=wilson(value / 100 * trials, trials) if trials else None,
+            interval=wilson_interval(value / 100 * trials, trials) if trials else None,
             baseline=baseline,
             warning="the attack does no better here than guessing; another attack may" if guessed else "",
         )
+
+
+def tally_category_pairs(pairing: Pairing) -> tuple[Codes, Codes]:
+    """Tallies of pairs of categories and of masked categories, in the lay-out of the pairing."""
+    shape = pairing.shape
+    pairs = np.empty(int(shape.at[-1]), dtype=np.int32)
+    return pairs, pair_counts(pairing.context.codes, pairing.codes, shape.at, shape.wide, shape.mark, pairs)
+
+
+PAIRS_PER_KEY = 12
+"""Pairs of tuples that are compared one by one in the time a tuple is looked up in one margin."""
+
+
+def tally_agreement_patterns(pairing: Pairing, agree: Ints) -> Codes:
+    """int32[a, 2^p]: tallies of masked records that agree with each original tuple in exactly which attributes."""
+    context, shape = pairing.context, pairing.shape
+    crowd, counts, _ = pairing.crowd
+    pairs, keys = len(context.tuples) * len(crowd), (len(context.tuples) + len(crowd)) << len(context.sizes)
+    if pairing.plain and pairs > PAIRS_PER_KEY * keys:
+        return tally_ledger_patterns(context.tuples, crowd, counts)
+    return patterns(context.tuples, crowd, counts, agree, shape.at, shape.wide)
+
+
+def tally_ledger_patterns(tuples: Codes, crowd: Codes, counts: Ints) -> Codes:
+    """Tallies for the categorical ledger: patterns of equal codes between tuples, counted by margins.
+
+    Records that agree on at least a set of attributes are a look-up in that set's margin; exact patterns follow by
+    inclusion and exclusion. O(2^p · d log d) instead of O(a · d).
+    """
+    attributes = tuples.shape[1]
+    both = np.concatenate([tuples, crowd])
+    seen = np.zeros((len(tuples), 1 << attributes), dtype=np.int64)
+    for pattern in range(1 << attributes):
+        joined = equivalence_classes(both[:, [bool(pattern >> column & 1) for column in range(attributes)]])
+        margin = np.bincount(joined.of[len(tuples) :], weights=counts, minlength=joined.count)
+        seen[:, pattern] = margin[joined.of[: len(tuples)]].astype(np.int64)
+    for column in range(attributes):
+        for pattern in range(1 << attributes):
+            if not pattern >> column & 1:
+                seen[:, pattern] -= seen[:, pattern | 1 << column]
+    return seen.astype(np.int32)
+
+
+def logarithms_of_tallies(rows: int) -> Floats:
+    """c · log2 c for c = 0 … rows, looked up as the tallies of a categorical measure follow a change."""
+    counts = np.arange(rows + 1, dtype=np.float64)
+    return counts * np.log2(np.maximum(counts, 1.0))

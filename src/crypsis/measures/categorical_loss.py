@@ -13,9 +13,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.kernels.ledger import TableLayout, contingency_loss, distance_loss, entropy_loss, table_gaps, weighted
-from crypsis.measures.categorical_ledger import CategoricalLoss, Divisor, Explained
-from crypsis.measures.categories import CategoryContext, Pairing, count_logs, count_pairs, distances
+from crypsis.kernels.ledger import TableLayout, contingency_loss, distance_loss, entropy_loss, sum_weighted, table_gaps
+from crypsis.measures.categorical_ledger import (
+    CategoricalLoss,
+    Divisor,
+    Explained,
+    logarithms_of_tallies,
+    tally_category_pairs,
+)
+from crypsis.measures.categories import CategoryContext, Pairing, distances
 from crypsis.measures.measure import measures
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.table import Table
@@ -123,7 +129,7 @@ class ContingencyLoss(CategoricalLoss):
             gap = sum(_sparse_gap(pairing, chosen) for chosen in self.subsets(len(pairing.spans)))
         return float(contingency_loss(gap, self.divisor(pairing)))
 
-    def explained(self, pairing: Pairing) -> Explained:
+    def explain(self, pairing: Pairing) -> Explained:
         return Explained(self.score(pairing), {"tables": len(self.subsets(len(pairing.spans)))})
 
 
@@ -159,12 +165,12 @@ class DistanceLoss(CategoricalLoss):
     divisor: Divisor = "size"
 
     def score(self, pairing: Pairing) -> float:
-        pairs, _ = count_pairs(pairing)
+        pairs, _ = tally_category_pairs(pairing)
         apart = distances(pairing, self.divisor)
-        spread = weighted(pairs, apart.loss, pairing.shape.at)
+        spread = sum_weighted(pairs, apart.loss, pairing.shape.at)
         return float(distance_loss(spread, apart.denominators, pairing.context.rows))
 
-    def explained(self, pairing: Pairing) -> Explained:
+    def explain(self, pairing: Pairing) -> Explained:
         return Explained(self.score(pairing), {"changed cells": int((pairing.codes != pairing.context.codes).sum())})
 
 
@@ -216,7 +222,7 @@ class EntropyLoss(CategoricalLoss):
         if (matrix < 0).any() or not np.allclose(matrix.sum(axis=1), 1.0):
             raise TableError(f"the transition matrix of {name!r} must hold probabilities whose rows sum to one")
 
-    def known(self, pairing: Pairing) -> NDArray[np.float64]:
+    def compute_known(self, pairing: Pairing) -> NDArray[np.float64]:
         """Entropy of the original given each masked code; NaN where the pair counts must tell.
 
         Parameters
@@ -260,6 +266,10 @@ class EntropyLoss(CategoricalLoss):
         )
 
     def score(self, pairing: Pairing) -> float:
-        pairs, totals = count_pairs(pairing)
-        known, logs, steps = self.known(pairing), self.logs(pairing.context), count_logs(pairing.context.rows)
+        pairs, totals = tally_category_pairs(pairing)
+        known, logs, steps = (
+            self.compute_known(pairing),
+            self.logs(pairing.context),
+            logarithms_of_tallies(pairing.context.rows),
+        )
         return float(entropy_loss(pairs, totals, pairing.shape, known, logs, steps))

@@ -15,13 +15,12 @@ from pydantic import Field
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Ints
-from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk, weighted
+from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk, sum_weighted
 from crypsis.kernels.linkage import FAR, nearest, own_hits
-from crypsis.measures.categorical_ledger import CategoricalRisk, Divisor, Explained
+from crypsis.measures.categorical_ledger import CategoricalRisk, Divisor, Explained, tally_category_pairs
 from crypsis.measures.categories import (
     CategoryContext,
     Pairing,
-    count_pairs,
     distances,
     ranks_apart,
     spread_out,
@@ -96,10 +95,10 @@ class CategoryDisclosure(CategoricalRisk):
         return np.concatenate(tables).astype(np.int64)
 
     def score(self, pairing: Pairing) -> float:
-        inside = int(weighted(count_pairs(pairing)[0], self.near(pairing), pairing.shape.at).sum())
+        inside = int(sum_weighted(tally_category_pairs(pairing)[0], self.near(pairing), pairing.shape.at).sum())
         return 100.0 * inside / (pairing.context.rows * len(pairing.context.sizes))
 
-    def explained(self, pairing: Pairing) -> Explained:
+    def explain(self, pairing: Pairing) -> Explained:
         context, shares = pairing.context, []
         for j, size in enumerate(context.sizes):
             reach, counts = self.reach(context, j), context.frequencies[j]
@@ -179,7 +178,7 @@ class CategoricalLinkage(CategoricalRisk):
         ties, hits = self.links(pairing, False)
         return float(linkage_risk(hits, ties, self.rule, pairing.context.rows))
 
-    def explained(self, pairing: Pairing) -> Explained:
+    def explain(self, pairing: Pairing) -> Explained:
         ties, hits = self.links(pairing, True)
         rows, sizes = pairing.context.rows, pairing.context.classes.sizes
         value = float(linkage_risk(hits, ties, self.rule, rows))

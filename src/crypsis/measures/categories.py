@@ -13,24 +13,24 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crypsis.errors import TableError, unknown_column
 from crypsis.kernels.arrays import Codes, Flags, Floats, Ints
-from crypsis.kernels.ledger import TableLayout, pair_counts
-from crypsis.kernels.linkage import FAR, patterns
+from crypsis.kernels.ledger import TableLayout
+from crypsis.kernels.linkage import FAR
 from crypsis.measures.measure import NO_RECORDS
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
+from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
-PAIRS_PER_KEY = 12
-"""Pairs of tuples that are compared one by one in the time a tuple is looked up in one margin."""
 Spans = tuple[Flags, ...]
 """For each attribute, bool[masked codes, original codes]: what a masked code stands for."""
 
 
-def readable(original: Table, columns: Sequence[str]) -> list[str]:
-    """The named columns, or every quasi-identifier made of categories."""
+def columns_of_categories(original: Table, columns: Sequence[str]) -> list[str]:
+    """Columns whose original and masked categories a measure compares: those named, or all it can."""
     return list(columns) or [
         name for name in original.quasi_identifiers if not original.attribute(name).numeric and not original.level(name)
     ]
@@ -44,7 +44,7 @@ def obstacle(original: Table, columns: Sequence[str]) -> str:
     for name in columns:
         if original.attribute(name).numeric or original.level(name):
             return f"column {name!r} does not hold categories as collected; choose nominal or ordinal columns"
-    if not readable(original, columns):
+    if not columns_of_categories(original, columns):
         return "no quasi-identifier is nominal or ordinal; give categorical columns that role or name them"
     return "" if original.rows else NO_RECORDS
 
@@ -65,7 +65,7 @@ class CategoryContext:
         problem = obstacle(original, columns)
         if problem:
             raise TableError(problem)
-        names = readable(original, columns)
+        names = columns_of_categories(original, columns)
         attributes = [original.attribute(name) for name in names]
         codes = original.codes(names)
         sizes = np.array([len(attribute.categories) for attribute in attributes], dtype=np.int32)
@@ -119,16 +119,13 @@ class CategoryContext:
     def join(self, files: Sequence[Table]) -> list[Pairing]:
         """Several masked files in one numbering: a new label has one code, and stands for all it replaced anywhere."""
         news = [self.news(name, files) for name in self.names]
-        numbers = [self.numbering(masked, news) for masked in files]
+        numbers = [self.map_codes(masked, news) for masked in files]
         codes = [self.translate(masked, number) for masked, number in zip(files, numbers, strict=True)]
         spans = tuple(self._span(j, [file[:, j] for file in codes], numbers) for j in range(len(self.names)))
         return [Pairing(self, file, spans, masked.kept) for file, masked in zip(codes, files, strict=True)]
 
-    def numbering(self, masked: Table, news: Sequence[Sequence[str]]) -> list[Codes]:
-        """For each attribute: code of the masked column → code here; the last entry is a missing value.
-
-        news  for each attribute, the labels beyond the original's that have codes
-        """
+    def map_codes(self, masked: Table, news: Sequence[Sequence[str]]) -> list[Codes]:
+        """For each attribute: code of the masked column → code here; the last entry is a missing value."""
         tables = []
         for j, name in enumerate(self.names):
             known = {label: code for code, label in enumerate([*self.labels[j], "", "", *news[j]])}
@@ -145,7 +142,7 @@ class CategoryContext:
         return [label for label in dict.fromkeys(x for file in files for x in file.labels(name)) if label not in old]
 
     def translate(self, masked: Table, numbers: Sequence[Codes]) -> Codes:
-        """int32[n, p]: the masked file by its `numbering`; a suppressed record has a code of its own in each column."""
+        """int32[n, p]: the masked file by its `map_codes`; a suppressed record has a code of its own in each column."""
         if masked.rows != self.rows:
             raise TableError(
                 f"the original has {self.rows} records and the masked file {masked.rows}; "
@@ -274,47 +271,15 @@ def agreements(pairing: Pairing) -> Ints:
     return agree
 
 
-def agreement_patterns(pairing: Pairing, agree: Ints) -> Codes:
-    """int32[a, 2^p]: how many masked records agree with each original tuple in exactly which attributes.
+def number_masked_categories(original: Table, masked: Table, name: str) -> tuple[NDArray[np.int32], bool]:
+    """Number masked categories as the original's, for categorical measures; new labels get new codes.
 
-    agree  the `agreements` of the pairing
+    →   the codes, and whether every label was one of the original's
     """
-    context, shape = pairing.context, pairing.shape
-    crowd, counts, _ = pairing.crowd
-    pairs, keys = len(context.tuples) * len(crowd), (len(context.tuples) + len(crowd)) << len(context.sizes)
-    if pairing.plain and pairs > PAIRS_PER_KEY * keys:
-        return patterns_by_margins(context.tuples, crowd, counts)
-    return patterns(context.tuples, crowd, counts, agree, shape.at, shape.wide)
-
-
-def count_pairs(pairing: Pairing) -> tuple[Codes, Codes]:
-    """Pair counts and masked counts in the lay-out of the pairing."""
-    shape = pairing.shape
-    pairs = np.empty(int(shape.at[-1]), dtype=np.int32)
-    return pairs, pair_counts(pairing.context.codes, pairing.codes, shape.at, shape.wide, shape.mark, pairs)
-
-
-def patterns_by_margins(tuples: Codes, crowd: Codes, counts: Ints) -> Codes:
-    """The same as `kernels.agreement.patterns` where agreeing means equal codes, for many tuples.
-
-    Records that agree on at least a set of attributes are a look-up in that set's margin; exact patterns follow by
-    inclusion and exclusion. O(2^p · d log d) instead of O(a · d).
-    """
-    attributes = tuples.shape[1]
-    both = np.concatenate([tuples, crowd])
-    seen = np.zeros((len(tuples), 1 << attributes), dtype=np.int64)
-    for pattern in range(1 << attributes):
-        joined = equivalence_classes(both[:, [bool(pattern >> column & 1) for column in range(attributes)]])
-        margin = np.bincount(joined.of[len(tuples) :], weights=counts, minlength=joined.count)
-        seen[:, pattern] = margin[joined.of[: len(tuples)]].astype(np.int64)
-    for column in range(attributes):
-        for pattern in range(1 << attributes):
-            if not pattern >> column & 1:
-                seen[:, pattern] -= seen[:, pattern | 1 << column]
-    return seen.astype(np.int32)
-
-
-def count_logs(rows: int) -> Floats:
-    """c · log2 c for c = 0 … rows."""
-    counts = np.arange(rows + 1, dtype=np.float64)
-    return counts * np.log2(np.maximum(counts, 1.0))
+    ours, theirs = original.attribute(name).categories, masked.attribute(name).categories
+    codes = masked.column(name)
+    if ours == theirs:
+        return codes, True
+    place = {label: code for code, label in enumerate(ours)}
+    translate = [place.setdefault(label, len(place)) for label in theirs]
+    return np.array([*translate, MISSING], dtype=np.int32)[codes], len(place) == len(ours)

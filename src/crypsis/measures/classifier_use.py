@@ -12,10 +12,11 @@ from pydantic import Field
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats, Ints
+from crypsis.measures.categories import number_masked_categories
 from crypsis.measures.estimate_use import Regressor
-from crypsis.measures.measure import alike_codes, evenly, measures, sample_setting
+from crypsis.measures.measure import measures, sample_records_to_measure, sample_setting
 from crypsis.measures.uses import DeclaredUse, Found
-from crypsis.measures.utility.interval_estimates import Logistic, fit_logistic
+from crypsis.measures.utility.estimates import Logistic, fit_logistic_estimates
 from crypsis.registry import ColumnName
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
@@ -38,22 +39,12 @@ SEED = 0x636C6173
 """Seed of the folds, which are part of the definition."""
 
 
-def area_under_curve(scores: Floats, positive: NDArray[np.bool_]) -> float:
-    """Area under the ROC curve: the chance that a positive record has a larger score than another; ties count half.
+def score_classifier_by_auc(scores: Floats, positive: NDArray[np.bool_]) -> float:
+    """Score a classifier of a declared use on its test records: area under the ROC curve, ties half.
 
-    Parameters
-    ----------
-    scores : float64[n]
-    positive : bool[n]
-        Some of each.
+    `scores` float64[n]; `positive` bool[n].
 
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> area_under_curve(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
+    >>> score_classifier_by_auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
     0.75
     """
     _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
@@ -64,14 +55,10 @@ def area_under_curve(scores: Floats, positive: NDArray[np.bool_]) -> float:
 
 @dataclass(frozen=True)
 class Performance:
-    """How well held-out original records are classified.
+    """How well held-out original records are classified."""
 
-    area  area under the ROC curve, one class against the others, weighed by the records of the classes
-    accuracy  share of the records whose most probable class is theirs
-    """
-
-    area: float
-    accuracy: float
+    area: float  # area under the ROC curve, one class against the others, weighed by the records of the classes
+    accuracy: float  # share of the records whose most probable class is theirs
 
 
 @dataclass(frozen=True)
@@ -88,7 +75,7 @@ class PreparedClassifier:
     fold: Ints
     before: Performance
 
-    def tested(self, design: Floats, label: Ints, usable: NDArray[np.bool_]) -> Performance:
+    def cross_validate(self, design: Floats, label: Ints, usable: NDArray[np.bool_]) -> Performance:
         """Train on the given side without each fold in turn, test on the original records of that fold."""
         scores = np.zeros((len(self.label), len(self.classes)))
         for fold in range(FOLDS):
@@ -97,10 +84,10 @@ class PreparedClassifier:
             for place in range(len(self.classes)):
                 wanted = (label[train] == place).astype(np.float64)
                 if 0.0 < wanted.sum() < len(wanted):
-                    model: Logistic = fit_logistic(design[train], wanted, RIDGE)
+                    model: Logistic = fit_logistic_estimates(design[train], wanted, RIDGE)
                     scores[test, place] = model.scores(self.design[test])
         shares = np.bincount(self.label, minlength=len(self.classes)) / len(self.label)
-        areas = [area_under_curve(scores[:, c], self.label == c) for c in range(len(self.classes))]
+        areas = [score_classifier_by_auc(scores[:, c], self.label == c) for c in range(len(self.classes))]
         return Performance(float(shares @ np.array(areas)), float((scores.argmax(axis=1) == self.label).mean()))
 
 
@@ -161,7 +148,7 @@ class ClassifierUse(DeclaredUse):
                 f"predicted; name a target with few different values"
             )
         rows = np.flatnonzero(np.isin(codes, classes))
-        rows = rows[evenly(len(rows), self.sample)]
+        rows = rows[sample_records_to_measure(len(rows), self.sample)]
         regressors = tuple(Regressor.of(original, name, LEVELS) for name in self.columns)
         design = _design(original, regressors, original)[rows]
         held = np.maximum((~np.isnan(design)).sum(axis=0), 1)
@@ -171,7 +158,7 @@ class ClassifierUse(DeclaredUse):
         design = np.where(np.isnan(design), filling, design)
         nothing = Performance(CHANCE, 0.0)
         made = PreparedClassifier(original, rows, regressors, design, filling, classes, label, fold, nothing)
-        return replace(made, before=made.tested(design, label, np.ones(len(rows), dtype=np.bool_)))
+        return replace(made, before=made.cross_validate(design, label, np.ones(len(rows), dtype=np.bool_)))
 
     def compare(self, prepared: PreparedClassifier, masked: Table) -> Found:
         design = _design(prepared.original, prepared.regressors, masked)[prepared.rows]
@@ -179,7 +166,7 @@ class ClassifierUse(DeclaredUse):
         codes = _values(prepared.original, masked, self.target)[prepared.rows]
         usable = masked.kept[prepared.rows] & np.isin(codes, prepared.classes)
         label = np.searchsorted(prepared.classes, np.where(usable, codes, prepared.classes[0]))
-        before, after = prepared.before, prepared.tested(design, label, usable)
+        before, after = prepared.before, prepared.cross_validate(design, label, usable)
         lost = (before.area - after.area) / max(before.area - CHANCE, LEAST_POWER)
         counts = {
             "area under the curve before": before.area,
@@ -202,7 +189,7 @@ def _values(original: Table, table: Table, name: str) -> Ints:
     if table.level(name) != 0:
         return np.full(table.rows, MISSING, dtype=np.int64)
     if not original.holds_numbers(name):
-        codes = alike_codes(original, table, name)[0].astype(np.int64)
+        codes = number_masked_categories(original, table, name)[0].astype(np.int64)
         return np.where(codes < len(original.attribute(name).categories), codes, MISSING)
     own, column = original.column(name), table.column(name)
     known = np.unique(own[~np.isnan(own)])

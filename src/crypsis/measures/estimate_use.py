@@ -17,18 +17,19 @@ from pydantic import Field
 
 from crypsis.errors import PlanError, TableError, listing, unknown_column
 from crypsis.kernels.arrays import Floats
-from crypsis.measures.measure import finite_numbers, measures, published_numbers
+from crypsis.measures.measure import measures, numbers_that_measures_read
 from crypsis.measures.spreading import Axis, Grid
-from crypsis.measures.uses import DeclaredUse, Found, weights_of
-from crypsis.measures.utility.interval_estimates import (
+from crypsis.measures.uses import DeclaredUse, Found, weights_for_uses
+from crypsis.measures.utility.estimates import (
     Estimates,
     Flags,
     compare_intervals,
     has_error,
-    least_squares,
-    logistic,
+    least_squares_estimates,
+    logistic_estimates,
 )
 from crypsis.registry import ColumnName
+from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.precision import Scales
 from crypsis.table.table import Table
@@ -53,7 +54,7 @@ class Regressor:
     def of(cls, original: Table, name: str, levels: int | None = None) -> Regressor:
         """The regressor of a column of the original; of a category with more than `levels` values the commonest."""
         if original.holds_numbers(name):
-            scales = Scales.of(finite_numbers(original, name)[:, None])
+            scales = Scales.of(finite_numbers_of_frame(original, name)[:, None])
             return cls(name, None, (), float(scales.mean[0]), float(scales.deviation[0]) or 1.0)
         codes = original.column(name)
         counts = np.bincount(codes[codes != MISSING])
@@ -68,7 +69,7 @@ class Regressor:
     def columns(self, original: Table, table: Table) -> Floats:
         """float64[n, …]: the columns of the design; NaN where the value is missing."""
         if self.axis is None:
-            return (published_numbers(table, self.name)[:, None] - self.centre) / self.scale
+            return (numbers_that_measures_read(table, self.name)[:, None] - self.centre) / self.scale
         cells = np.array(self.shown, dtype=np.int64)
         design = np.zeros((table.rows, len(cells)))
         absent = np.zeros(table.rows, dtype=np.bool_)
@@ -87,8 +88,8 @@ class Fit:
     records: int
 
 
-def fit(design: Floats, target: Floats) -> Fit:
-    """Ordinary least squares with a constant, on the records where nothing is missing."""
+def fit_regression_for_use(design: Floats, target: Floats) -> Fit:
+    """Fit the linear regression that a declared use names, by least squares, where nothing is missing."""
     here = ~np.isnan(target) & ~np.isnan(design).any(axis=1)
     x = np.concatenate([np.ones((int(here.sum()), 1)), design[here]], axis=1)
     y = target[here]
@@ -116,8 +117,8 @@ def fit(design: Floats, target: Floats) -> Fit:
     return Fit(estimate[1:], np.where(unseen, np.nan, half)[1:], len(y))
 
 
-def overlap(before: Fit, after: Fit) -> Floats:
-    """How much each original coefficient's interval shares with the released one: 1 alike, 0 touching, −1 far apart.
+def overlap_of_used_estimates(before: Fit, after: Fit) -> Floats:
+    """How far the intervals of a declared use's estimates overlap: 1 alike, 0 touching, −1 far apart.
 
     Intervals of no length are alike or far apart; a slope that the released file cannot estimate is far away.
     """
@@ -200,12 +201,12 @@ class RegressionUse(DeclaredUse):
 
     def _fit(self, original: Table, regressors: tuple[Regressor, ...], table: Table) -> Fit:
         design = np.concatenate([each.columns(original, table) for each in regressors], axis=1)
-        return fit(design, published_numbers(table, self.target))
+        return fit_regression_for_use(design, numbers_that_measures_read(table, self.target))
 
     def compare(self, prepared: PreparedRegression, masked: Table) -> Found:
         after = self._fit(prepared.original, prepared.regressors, masked)
         counted = ~np.isnan(prepared.fitted.estimate)
-        shares = overlap(prepared.fitted, after)[counted]
+        shares = overlap_of_used_estimates(prepared.fitted, after)[counted]
         counts = {
             "slopes": int(counted.sum()),
             "slopes not estimable": int(np.isnan(after.estimate[counted]).sum()),
@@ -368,7 +369,7 @@ class EstimateUse(DeclaredUse):
     def _happens(self, original: Table, table: Table) -> Floats:
         """float64[n]: the chance that each record has the event; NaN where the target is missing."""
         if original.holds_numbers(self.target):
-            numbers = published_numbers(table, self.target)
+            numbers = numbers_that_measures_read(table, self.target)
             try:
                 return np.where(np.isnan(numbers), np.nan, (numbers == float(self.event)) * 1.0)
             except ValueError:
@@ -389,7 +390,7 @@ class EstimateUse(DeclaredUse):
         if self.analysis == "regression":
             regressors = tuple(Regressor.of(original, name) for name in self.columns)
             if not self.event:
-                scales = Scales.of(published_numbers(original, self.target)[:, None])
+                scales = Scales.of(numbers_that_measures_read(original, self.target)[:, None])
                 centre, scale = float(scales.mean[0]), float(scales.deviation[0]) or 1.0
         elif self.columns:
             grid = Grid.of(original, self.columns, self.bins)
@@ -419,11 +420,11 @@ class EstimateUse(DeclaredUse):
         return 100.0 * (1.0 - float(overlap.mean())), counts
 
     def _estimate(self, prepared: PreparedEstimates, table: Table) -> Estimates:
-        weights = weights_of(table, self.weights)
+        weights = weights_for_uses(table, self.weights)
         if self.analysis == "regression":
             return self._regression(prepared, table, weights)
         own = prepared.original is table
-        target = published_numbers(table, self.target) if self.target else np.ones(table.rows)
+        target = numbers_that_measures_read(table, self.target) if self.target else np.ones(table.rows)
         held = ~np.isnan(target) & (weights > 0)
         w = np.where(held, weights, 0.0)
         y = np.where(held, np.nan_to_num(target), 0.0)
@@ -431,7 +432,7 @@ class EstimateUse(DeclaredUse):
         if prepared.grid is None:
             sums = np.where(table.kept[:, None], amounts, 0.0).sum(axis=0)[None, :]
         else:
-            sums = prepared.grid.own(amounts) if own else prepared.grid.released(table, amounts)
+            sums = prepared.grid.own(amounts) if own else prepared.grid.sum_released(table, amounts)
         whole = np.where(table.kept[:, None], amounts, 0.0).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return _of_groups(self.analysis, sums.T, whole)
@@ -442,15 +443,15 @@ class EstimateUse(DeclaredUse):
         if self.event:
             target = self._happens(prepared.original, table)
         else:
-            target = (published_numbers(table, self.target) - prepared.centre) / prepared.scale
+            target = (numbers_that_measures_read(table, self.target) - prepared.centre) / prepared.scale
         here = ~np.isnan(target) & ~np.isnan(design).any(axis=1) & (weights > 0)
         counts = weights[here] / weights[here].mean() if here.any() else np.ones(0)
         x = np.concatenate([np.ones((int(here.sum()), 1)), design[here]], axis=1)
         if self.event:
-            found = logistic(x, target[here], weights=counts if self.weights else None)
+            found = logistic_estimates(x, target[here], weights=counts if self.weights else None)
         else:
             root = np.sqrt(counts)
-            found = least_squares(x * root[:, None], target[here] * root)
+            found = least_squares_estimates(x * root[:, None], target[here] * root)
         return Estimates(found.value[1:], found.error[1:])
 
 

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from crypsis.errors import unknown_column
 from crypsis.kernels.arrays import Floats
-from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_rows, measures
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_measured_rows, measures
 from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.hierarchy import Hierarchy
@@ -42,7 +42,7 @@ class CellMeasure(Measure):
     def against(self, original: Table) -> BoundCells:
         return BoundCells.of(self, original)
 
-    def chosen(self, original: Table) -> tuple[str, ...]:
+    def choose_columns(self, original: Table) -> tuple[str, ...]:
         return self.columns or tuple(n for n in original.quasi_identifiers if original.attribute(n).hierarchy)
 
     def obstacle(self, original: Table) -> str:
@@ -52,7 +52,7 @@ class CellMeasure(Measure):
         for name in self.columns:
             if original.attribute(name).hierarchy is None:
                 return f"column {name!r} has no hierarchy, by which this loss is measured; give it one"
-        if not self.chosen(original):
+        if not self.choose_columns(original):
             return "no quasi-identifier has a hierarchy, by which this loss is measured; give one"
         return super().obstacle(original)
 
@@ -89,14 +89,14 @@ class BoundCells(BoundColumns[CellMeasure]):
 
     def cells(self, masked: Table) -> Floats:
         """float64[n, columns]: the loss of every cell."""
-        check_rows(len(self.original), masked)
+        check_measured_rows(len(self.original), masked)
         return np.stack([self._column(masked, name) for name in self.names], axis=1)
 
     def explain(self, masked: Table) -> Reading:
         by_column = self.cells(masked).mean(axis=0)
         counts = {name: float(100 * loss) for name, loss in zip(self.names, by_column, strict=True)}
         counts["suppressed records"] = float((~masked.kept).sum())
-        return self.measure.reading(self.read(masked), self.names, _MISSING, counts)
+        return self.measure.make_reading(self.read(masked), self.names, _MISSING, counts)
 
     def _column(self, masked: Table, name: str) -> Floats:
         hierarchy, level = self.original.attribute(name).hierarchy, masked.level(name)
@@ -232,13 +232,13 @@ class BoundClass(BoundColumns[ClassMeasure]):
     """A class measure bound to an original."""
 
     def read(self, masked: Table) -> float:
-        check_rows(len(self.original), masked)
+        check_measured_rows(len(self.original), masked)
         return self.measure.figure(self.original, masked.kept, classes_of(masked, self.names))
 
     def explain(self, masked: Table) -> Reading:
         missing = "a missing value is a category of its own; suppressed records belong to no class"
         counts = {"suppressed records": float((~masked.kept).sum())}
-        return self.measure.reading(self.read(masked), self.names, missing, counts)
+        return self.measure.make_reading(self.read(masked), self.names, missing, counts)
 
 
 @measures.add("classification-metric")
@@ -335,3 +335,13 @@ class AverageClassSize(ClassMeasure):
     def figure(self, original: Table, kept: NDArray[np.bool_], classes: EquivalenceClasses) -> float:
         mean = len(kept) / max(classes.count + int(not kept.all()), 1)
         return mean / self.k if self.form == "sum" else mean / max(len(kept), 1) / self.k
+
+
+def generalisation_group_losses(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
+    """float64[groups]: the loss of the literature for a record that is generalised to each group of a level."""
+    if hierarchy.values.size > 1:
+        low, high = np.full(len(hierarchy.labels[level]), np.inf), np.full(len(hierarchy.labels[level]), -np.inf)
+        np.minimum.at(low, hierarchy.groups[level], hierarchy.values)
+        np.maximum.at(high, hierarchy.groups[level], hierarchy.values)
+        return np.asarray((high - low) / (hierarchy.values[-1] - hierarchy.values[0]))
+    return np.asarray((hierarchy.leaves(level) - 1) / max(hierarchy.size - 1, 1))

@@ -16,9 +16,18 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, alike_codes, check_rows, measures
-from crypsis.table.attribute import Kind, weights
-from crypsis.table.hierarchy import MISSING, Hierarchy, leaf_losses, node_means, node_totals
+from crypsis.measures.categories import number_masked_categories
+from crypsis.measures.generalisation_loss import generalisation_group_losses
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Numbers, Reading, check_measured_rows, measures
+from crypsis.table.attribute import Kind, attribute_weights
+from crypsis.table.hierarchy import (
+    MISSING,
+    Hierarchy,
+    hierarchy_leaf_losses,
+    hierarchy_node_means,
+    hierarchy_node_totals,
+)
+from crypsis.table.precision import Scaling
 from crypsis.table.table import LOCAL, Table
 
 _MISSING_CELLS = (
@@ -70,27 +79,27 @@ class BoundCell(BoundColumns[CellLoss]):
         columns = self.by_column(masked)
         counts = {name: float(100 * loss) for name, loss in zip(self.names, columns, strict=True)}
         mean = float(100 * np.average(columns, weights=self._weights))
-        return self.measure.reading(mean, self.names, _MISSING_CELLS, counts)
+        return self.measure.make_reading(mean, self.names, _MISSING_CELLS, counts)
 
     @cached_property
     def _weights(self) -> NDArray[np.float64]:
         """The importance of each column; all alike where none has any, as where one such column is read alone."""
-        return np.array(weights([self.original.attribute(name) for name in self.names]))
+        return np.array(attribute_weights([self.original.attribute(name) for name in self.names]))
 
     def by_column(self, masked: Table) -> NDArray[np.float64]:
         """Mean loss of each column, 0 to 1."""
-        check_rows(len(self.original), masked)
+        check_measured_rows(len(self.original), masked)
         return np.array([float(np.mean(self._cells(masked, name))) for name in self.names])
 
     def _cells(self, masked: Table, name: str) -> NDArray[np.float64]:
-        lost = cell_losses(self.original, masked, name)
+        lost = cell_information_losses(self.original, masked, name)
         if self.measure.suppressed == "lost":
             return np.where(masked.kept, lost, 1.0)
         return lost[masked.kept] if masked.kept.any() else np.zeros(1)
 
 
-def cell_losses(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
-    """float64[n]: what each record lost in one column, whether suppressed or not."""
+def cell_information_losses(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
+    """float64[n]: the information loss of each record's cell in one column, for every kind of masking."""
     if masked.level(name) != 0:
         return np.where(original.missing(name) != masked.missing(name), 1.0, _group_costs(original, masked, name))
     if original.holds_numbers(name):
@@ -98,7 +107,7 @@ def cell_losses(original: Table, masked: Table, name: str) -> NDArray[np.float64
             raise TableError(f"column {name!r} is numeric in the original and not in the masked table; read both alike")
         return _squared_moves(original.column(name), masked.column(name))
     before = original.column(name)
-    after, same = alike_codes(original, masked, name)
+    after, same = number_masked_categories(original, masked, name)
     if original.attribute(name).kind is Kind.ORDINAL and same:
         steps = max(len(original.attribute(name).categories) - 1, 1)
         return np.where((before == MISSING) != (after == MISSING), 1.0, np.abs(before - after) / steps)
@@ -125,10 +134,10 @@ def _group_costs(original: Table, masked: Table, name: str) -> NDArray[np.float6
     if hierarchy is None:
         raise TableError(f"column {name!r} is generalised but has no hierarchy; give the masked table the one used")
     levels = range(hierarchy.height + 1)
-    width = np.concatenate([group_losses(hierarchy, each) for each in levels])
+    width = np.concatenate([generalisation_group_losses(hierarchy, each) for each in levels])
     level_of = np.repeat(levels, np.diff(hierarchy.offsets))
     node_above = np.stack([hierarchy.groups[each] + hierarchy.offsets[each] for each in levels])
-    published, leaf = masked.column(name), leaves_of(original, hierarchy, name)
+    published, leaf = masked.column(name), _leaves_of(original, hierarchy, name)
     seen = published != MISSING
     node = published[seen] + (0 if level == LOCAL else hierarchy.offsets[level])
     true = (leaf[seen] >= 0) & (node_above[level_of[node], leaf[seen]] == node)
@@ -140,7 +149,7 @@ def _group_costs(original: Table, masked: Table, name: str) -> NDArray[np.float6
     return lost
 
 
-def leaves_of(original: Table, hierarchy: Hierarchy, name: str) -> NDArray[np.int32]:
+def _leaves_of(original: Table, hierarchy: Hierarchy, name: str) -> NDArray[np.int32]:
     """The leaf of each original value, −1 where it is missing or the hierarchy of the masked table does not list it."""
     column = original.column(name)
     if original.holds_numbers(name):
@@ -166,16 +175,6 @@ def _other_leaf(
     ordered = original.attribute(name).kind is Kind.ORDINAL
     steps = np.abs(before[rows] - after) / max(len(categories) - 1, 1)
     return np.where(ordered & (after != MISSING) & (before[rows] != MISSING), steps, 1.0)
-
-
-def group_losses(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
-    """float64[groups]: what a record loses that is generalised to each group of a level it belongs to."""
-    if hierarchy.values.size > 1:
-        low, high = np.full(len(hierarchy.labels[level]), np.inf), np.full(len(hierarchy.labels[level]), -np.inf)
-        np.minimum.at(low, hierarchy.groups[level], hierarchy.values)
-        np.maximum.at(high, hierarchy.groups[level], hierarchy.values)
-        return np.asarray((high - low) / (hierarchy.values[-1] - hierarchy.values[0]))
-    return np.asarray((hierarchy.leaves(level) - 1) / max(hierarchy.size - 1, 1))
 
 
 # -- The share of information lost: one loss for every kind of masking, on the scale of the column's own distribution.
@@ -235,12 +234,12 @@ class BoundInformation(BoundColumns[InformationLoss]):
         columns = self.by_column(masked)
         counts = {name: float(100 * loss) for name, loss in zip(self.names, columns, strict=True)}
         mean = float(100 * np.average(columns, weights=self._weights))
-        return self.measure.reading(mean, self.names, _MISSING, counts)
+        return self.measure.make_reading(mean, self.names, _MISSING, counts)
 
     @cached_property
     def _weights(self) -> Floats:
         """The importance of each column; all alike where none has any, as where one such column is read alone."""
-        return np.array(weights([self.original.attribute(name) for name in self.names]))
+        return np.array(attribute_weights([self.original.attribute(name) for name in self.names]))
 
     @cached_property
     def _contents(self) -> dict[str, ColumnInformation]:
@@ -248,7 +247,7 @@ class BoundInformation(BoundColumns[InformationLoss]):
 
     def by_column(self, masked: Table) -> Floats:
         """float64[columns]: the share of the information of each column that is lost; above 1 where it misleads."""
-        check_rows(len(self.original), masked)
+        check_measured_rows(len(self.original), masked)
         return np.array([self._column(masked, name) for name in self.names])
 
     def _column(self, masked: Table, name: str) -> float:
@@ -259,7 +258,7 @@ class BoundInformation(BoundColumns[InformationLoss]):
 
 
 def information_losses(original: Table, masked: Table, name: str) -> Floats:
-    """float64[n]: what each record lost in one column; their mean is the share of its information."""
+    """float64[n]: the information lost per record, for any masking; its mean is the column's share lost."""
     return ColumnInformation.of(original, name).losses(masked)
 
 
@@ -271,14 +270,11 @@ def _is_constant(masked: Table, name: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ColumnInformation:
-    """One column of an original: what a changed, generalised or blank cell of it loses.
-
-    spread  variance of numbers, or 1 − Σp² of categories; 0 of a column of one value
-    """
+    """One column of an original: what a changed, generalised or blank cell of it loses."""
 
     original: Table
     name: str
-    spread: float
+    spread: float  # variance of numbers, or 1 − Σp² of categories; 0 of a column of one value
 
     @classmethod
     def of(cls, original: Table, name: str) -> ColumnInformation:
@@ -313,7 +309,7 @@ class ColumnInformation:
     def losses(self, masked: Table) -> Floats:
         """float64[n]: what each record lost."""
         before, after = self.original.missing(self.name), masked.missing(self.name) | ~masked.kept
-        lost = self._published(masked)
+        lost = self._measure_published(masked)
         blank = self.blanks()
         lost = np.where(after, blank, lost)
         return np.where(before, np.where(after, 0.0, 1.0), lost)
@@ -332,11 +328,11 @@ class ColumnInformation:
             return np.nan_to_num((column - self._centre) ** 2 / self.spread)
         return (1.0 - self._shares[column]) / self.spread
 
-    def _published(self, masked: Table) -> Floats:
+    def _measure_published(self, masked: Table) -> Floats:
         """float64[n]: what records lose by what is published of them; anything where nothing is."""
         column, unit = self.original.column(self.name), self.spread if self.varies else 1.0
         if masked.level(self.name) != 0:
-            return self._generalised(masked) / unit
+            return self._measure_generalised(masked) / unit
         if self._numbers:
             if not masked.holds_numbers(self.name):
                 raise TableError(
@@ -344,29 +340,29 @@ class ColumnInformation:
                 )
             change = np.nan_to_num(column - masked.column(self.name))
             return np.asarray(change**2 / unit if self.varies else change != 0.0, dtype=np.float64)
-        return np.asarray((column != alike_codes(self.original, masked, self.name)[0]) / unit)
+        return np.asarray((column != number_masked_categories(self.original, masked, self.name)[0]) / unit)
 
     def leaf_losses(self, hierarchy: Hierarchy) -> list[Floats]:
         """float64[leaves] for each level: what a record of each leaf loses, generalised to that level."""
-        leaf = leaves_of(self.original, hierarchy, self.name)
+        leaf = _leaves_of(self.original, hierarchy, self.name)
         counts = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
-        return leaf_losses(hierarchy, counts, self._numbers, self.spread if self.varies else 1.0)
+        return hierarchy_leaf_losses(hierarchy, counts, self._numbers, self.spread if self.varies else 1.0)
 
-    def _generalised(self, masked: Table) -> Floats:
+    def _measure_generalised(self, masked: Table) -> Floats:
         """float64[n]: squared change or chance of a wrong value of records published as nodes of a hierarchy."""
         hierarchy, level = masked.attribute(self.name).hierarchy, masked.level(self.name)
         if hierarchy is None:
             raise TableError(
                 f"column {self.name!r} is generalised but has no hierarchy; give the masked table the one used"
             )
-        leaf, published = leaves_of(self.original, hierarchy, self.name), masked.column(self.name)
+        leaf, published = _leaves_of(self.original, hierarchy, self.name), masked.column(self.name)
         node = np.where(published == MISSING, 0, published + (0 if level == LOCAL else hierarchy.offsets[level]))
         counts = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
         if self._numbers:
-            centres = node_means(hierarchy, counts)
+            centres = hierarchy_node_means(hierarchy, counts)
             return np.nan_to_num(self.original.column(self.name) - centres[node]) ** 2
         inside = _holds(hierarchy, node, leaf)
-        held = counts[np.maximum(leaf, 0)] / np.maximum(node_totals(hierarchy, counts)[node], 1.0)
+        held = counts[np.maximum(leaf, 0)] / np.maximum(hierarchy_node_totals(hierarchy, counts)[node], 1.0)
         return np.where(inside, 1.0 - held, 1.0)
 
 
@@ -376,3 +372,9 @@ def _holds(hierarchy: Hierarchy, node: NDArray[np.int64], leaf: NDArray[np.int32
     level_of = np.repeat(levels, np.diff(hierarchy.offsets))
     above = np.stack([hierarchy.groups[each] + hierarchy.offsets[each] for each in levels])
     return np.asarray((leaf >= 0) & (above[level_of[node], np.maximum(leaf, 0)] == node))
+
+
+def total_information_squares(numbers: Numbers, scaling: Scaling) -> float:
+    """Squared scaled distance of the cells from the column mean, summed for the share of information lost."""
+    centred = np.where(numbers.present, numbers.values - numbers.scales.mean, 0.0) * numbers.scales.inverse(scaling)
+    return float(np.einsum("ij,ij->", centred, centred))

@@ -13,19 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.measures.intervals import score_interval, wilson
+from crypsis.measures.intervals import score_confidence_interval, wilson_interval
 from crypsis.measures.measure import (
     Aim,
     BoundMeasure,
     Measure,
     Numbers,
     Reading,
-    check_rows,
+    check_measured_rows,
     measures,
-    numeric_names,
-    numeric_obstacle,
-    published_numbers,
+    numbers_that_measures_read,
 )
+from crypsis.measures.numeric_loss import names_for_numeric_loss, obstacle_to_numeric_loss
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.table import Table
 
@@ -77,16 +76,16 @@ class IntervalDisclosure(Measure):
     )
 
     def against(self, original: Table) -> BoundMeasure:
-        numbers = Numbers.of(original, numeric_names(self.columns, original))
+        numbers = Numbers.of(original, names_for_numeric_loss(self.columns, original))
         ordered = tuple(np.sort(c[here]) for c, here in zip(numbers.values.T, numbers.present.T, strict=True))
         return BoundInterval(self, numbers, ordered)
 
     def obstacle(self, original: Table) -> str:
-        return numeric_obstacle(self.columns, original)
+        return obstacle_to_numeric_loss(self.columns, original)
 
 
-def middle_ranks(values: Matrix, ordered: Matrix) -> Matrix:
-    """Where values stand in a sorted column: midway between the records below and those not above."""
+def disclosure_interval_ranks(values: Matrix, ordered: Matrix) -> Matrix:
+    """Ranks for interval disclosure: places in a sorted column, midway between records below and those not above."""
     return (np.searchsorted(ordered, values, side="left") + np.searchsorted(ordered, values, side="right")) / 2.0
 
 
@@ -99,28 +98,25 @@ class BoundInterval(BoundMeasure):
     ordered: tuple[Matrix, ...]
 
     def read(self, masked: Table) -> float:
-        return self._share(self._published(masked))[0]
+        return self._share(self._read_published(masked))[0]
 
     def explain(self, masked: Table) -> Reading:
-        value, units = self._share(self._published(masked))
+        value, units = self._share(self._read_published(masked))
         middles = [float(np.median(column)) if column.size else np.nan for column in self.ordered]
         guess = np.broadcast_to(np.array(middles), self.numbers.values.shape)
-        return self.measure.reading(
+        return self.measure.make_reading(
             value,
             self.numbers.names,
             MISSING_INTERVALS,
             {self.measure.count: units, "suppressed": int(np.sum(~masked.kept))},
             interval=self._interval(masked, value / 100.0),
             baseline=self._share(guess)[0],
-            warning=self._warning(),
+            warning=self._warn_of_scale(),
         )
 
     def scores(self, masked: Table) -> Matrix:
-        """What is disclosed of each record: the share of its values, or of widths at which it is inside as a whole.
-
-        masked  the masked table, row by row as the original
-        """
-        needed, present = self.needed_width(self._published(masked)), self.numbers.present
+        """What is disclosed of each record: the share of its values, or of widths at which it is inside as a whole."""
+        needed, present = self.needed_width(self._read_published(masked)), self.numbers.present
         widths = self.measure.width * np.arange(1, self.measure.steps + 1) / self.measure.steps * (1 + ROUNDING)
         if self.measure.count == "records":
             needed = np.where(present, needed, 0.0).max(axis=1, keepdims=True)
@@ -134,12 +130,14 @@ class BoundInterval(BoundMeasure):
     def _interval(self, masked: Table, value: float) -> tuple[float, float]:
         """Values of a record are not independent, nor are records of a class: both count once."""
         if not self.numbers.present.any():
-            return wilson(value * self.numbers.rows, self.numbers.rows)
-        return score_interval(self.scores(masked), groups=equivalence_classes(masked.codes(self.numbers.names)).of)
+            return wilson_interval(value * self.numbers.rows, self.numbers.rows)
+        return score_confidence_interval(
+            self.scores(masked), groups=equivalence_classes(masked.codes(self.numbers.names)).of
+        )
 
-    def _published(self, masked: Table) -> Matrix:
-        check_rows(self.numbers.rows, masked)
-        return np.stack([published_numbers(masked, name) for name in self.numbers.names], axis=1)
+    def _read_published(self, masked: Table) -> Matrix:
+        check_measured_rows(self.numbers.rows, masked)
+        return np.stack([numbers_that_measures_read(masked, name) for name in self.numbers.names], axis=1)
 
     def needed_width(self, published: Matrix) -> Matrix:
         """The width, in per cent, from which the interval holds the original; infinite where it never does."""
@@ -153,8 +151,10 @@ class BoundInterval(BoundMeasure):
         numbers, shape = self.numbers, published.shape
         if self.measure.variant == "rank":
             columns = range(shape[1])
-            known = np.stack([middle_ranks(numbers.values[:, j], self.ordered[j]) for j in columns], axis=1)
-            shown = np.stack([middle_ranks(published[:, j], self.ordered[j]) for j in columns], axis=1)
+            known = np.stack(
+                [disclosure_interval_ranks(numbers.values[:, j], self.ordered[j]) for j in columns], axis=1
+            )
+            shown = np.stack([disclosure_interval_ranks(published[:, j], self.ordered[j]) for j in columns], axis=1)
             held = np.array([float(len(column)) for column in self.ordered])
             gap = np.where(np.isnan(published), np.nan, np.abs(known - shown))
             return gap, np.broadcast_to(held, shape)
@@ -179,7 +179,7 @@ class BoundInterval(BoundMeasure):
         inside = np.searchsorted(np.sort(units), widths * (1 + ROUNDING), side="right")
         return 100.0 * float(inside.mean()) / units.size, int(units.size)
 
-    def _warning(self) -> str:
+    def _warn_of_scale(self) -> str:
         if self.measure.variant == "value":
             return "intervals relative to the value depend on where the column's scale begins"
         return ""

@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 NORMAL_95 = 1.959963984540054
 
 
-def wilson(hits: float, trials: float, outside: float = 0.05) -> tuple[float, float]:
-    """Wilson interval of a rate, in per cent; `hits` may be an expected number. Wilson (1927).
-
-    outside  probability that the rate lies outside of the interval
-    """
+def wilson_interval(hits: float, trials: float, outside: float = 0.05) -> tuple[float, float]:
+    """How far a rate can be trusted: its Wilson (1927) interval in per cent; `hits` may be expected."""
     if trials <= 0:
         return 0.0, 100.0
     normal = NORMAL_95 if outside == 0.05 else NormalDist().inv_cdf(1 - outside / 2)
@@ -28,43 +25,27 @@ def wilson(hits: float, trials: float, outside: float = 0.05) -> tuple[float, fl
     return 100.0 * max(low, 0.0), 100.0 * min(high, 1.0)
 
 
-def score_interval(
+def score_confidence_interval(
     scores: NDArray[np.float64],
     population: int | None = None,
     groups: NDArray[np.int64] | None = None,
     largest: float = 1.0,
 ) -> tuple[float, float]:
-    """95 % interval of a mean of scores between 0 and 1, in per cent.
+    """95 % confidence interval of a mean of scores between 0 and 1, in per cent.
 
-    Parameters
-    ----------
-    scores : float64[m]
-        What each attempt earned: 1 or 0, or 1/t where t records are tied.
-    population : int, optional
-        Records of the file the attempts were drawn from without replacement; no finite file unless given.
-    groups : int64[m], optional
-        Group of each record, where the records of a group share their fate.
-    largest : float
-        The largest score that is possible, e.g. 1/k where k records are always tied.
-
-    Returns
-    -------
-    pair of float
-
-    Notes
-    -----
     Wilson's interval with the number of trials that would vary as the scores do, p(1 - p)/v: v is the variance of the
     mean after one score 0 and the largest possible score were added, times 1 - m/n for a draw from n records, and at
     least that between groups. Scores of 1/t vary less than hits and misses of the same mean, so the interval is
     narrower; for hits and misses it is Wilson's. Where classes of ten bound a score by 1/10, a score of 1 would make
     the interval half as wide again, and it would hold the mean in all draws.
 
-    Examples
-    --------
+    `scores` float64[m]; `population`: records of the file the attempts were drawn from without replacement; no finite
+    file unless given; `groups` int64[m].
+
     >>> third = np.repeat([1 / 3, 0.0], [80, 20])
-    >>> [round(end, 2) for end in score_interval(third, population=3000)]
+    >>> [round(end, 2) for end in score_confidence_interval(third, population=3000)]
     [23.86, 29.68]
-    >>> [round(end, 2) for end in wilson(float(third.sum()), 100)]
+    >>> [round(end, 2) for end in wilson_interval(float(third.sum()), 100)]
     [18.98, 36.08]
     """
     trials = len(scores)
@@ -78,25 +59,14 @@ def score_interval(
     return _by_variance(total, float((scores**2).sum()), trials, left, between, largest)
 
 
-def class_interval(sizes: NDArray[np.int64], records: int) -> tuple[float, float]:
-    """The interval of record linkage where one person of every class is expected to be found, and nobody else.
+def class_confidence_interval(sizes: NDArray[np.int64], records: int) -> tuple[float, float]:
+    """How far a rate of linkage can be trusted where one person of every class is expected to be found, nobody else.
 
-    Parameters
-    ----------
-    sizes : int64[classes]
-        Records of each published class; each scores 1/size.
-    records : int
-        All records; those in no class score 0, each by itself.
+    `sizes` int64[classes].
 
-    Returns
-    -------
-    pair of float
-        That of `score_interval` with the classes as groups, in per cent.
-
-    Examples
-    --------
     >>> scores, groups = np.array([0.5, 0.5, 1 / 3, 1 / 3, 1 / 3, 0, 0]), np.array([0, 0, 1, 1, 1, 2, 3])
-    >>> np.allclose(class_interval(np.array([2, 3]), 7), score_interval(scores, groups=groups, largest=1 / 2))
+    >>> expected = score_confidence_interval(scores, groups=groups, largest=1 / 2)
+    >>> np.allclose(class_confidence_interval(np.array([2, 3]), 7), expected)
     True
     """
     total, alone = float(len(sizes)), records - int(sizes.sum())
@@ -115,12 +85,7 @@ def _between(squares: float, groups: int, trials: int) -> float:
 def _by_variance(
     total: float, squares: float, trials: int, left: float, between: float, largest: float
 ) -> tuple[float, float]:
-    """Wilson's interval with as many trials as vary like scores of this sum and sum of squares, two more added.
-
-    left  share of the file that was not drawn
-    between  variance of the mean by groups
-    largest  the largest possible score, which is added beside a score of 0
-    """
+    """Wilson's interval with as many trials as vary like scores of this sum and sum of squares, two more added."""
     if not trials:
         return 0.0, 100.0
     mean, more = total / trials, trials + 2
@@ -129,4 +94,4 @@ def _by_variance(
     if variance <= 0:
         return 100.0 * mean, 100.0 * mean
     effective = middle * (1.0 - middle) / variance
-    return wilson(mean * effective, effective)
+    return wilson_interval(mean * effective, effective)

@@ -19,12 +19,13 @@ from numpy.random import default_rng
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError
-from crypsis.kernels.exchanges import ExchangeFile, ExchangeRoom, LinkCounts, count_links
-from crypsis.measures.intervals import score_interval
-from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_rows, finite_numbers, measures
-from crypsis.measures.record_linkage import MISSING_LINKS, sides_of
+from crypsis.kernels.exchanges import ExchangeFile, ExchangeWorkspace, LinkCounts, count_links
+from crypsis.measures.intervals import score_confidence_interval
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_measured_rows, measures
+from crypsis.measures.record_linkage import MISSING_LINKS, sides_of_record_linkage
+from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.precision import Scales
-from crypsis.table.table import LOCAL, Table
+from crypsis.table.table import LOCAL, PERTURBATION, Table
 
 Distance = Literal["z", "range", "agreement"]
 Half = Literal["searched", "held-out"]
@@ -51,47 +52,24 @@ Columns = tuple[str, ...]
 class LinkageAttack:
     """How an intruder looks for a person: the nearest published record is taken for theirs.
 
-    Parameters
-    ----------
-    columns : tuple of str
-        What is known.
-    distance : {'z', 'range', 'agreement'}
-        Whether numbers are compared by deviations or by ranges, or every column only by whether it agrees.
-    weights : tuple of float
-        What each column counts for; empty: all alike.
-
-    Examples
-    --------
     >>> LinkageAttack(("age", "sex"), "agreement").columns
     ('age', 'sex')
     """
 
-    columns: Columns
+    columns: Columns  # what is known
+    # whether numbers are compared by deviations or by ranges, or every column only by whether it agrees
     distance: Distance = "z"
-    weights: tuple[float, ...] = ()
+    weights: tuple[float, ...] = ()  # what each column counts for; empty: all alike
 
 
-def column_sets(names: Sequence[str], half: Half, most: int) -> list[Columns]:
-    """Some sets of three and four columns; of up to four columns, those that leave one or two out.
+def column_sets_for_linkage(names: Sequence[str], half: Half, most: int) -> list[Columns]:
+    """Sets of three and four columns that an intruder who links may know; of up to four columns, all but one or two.
 
-    Parameters
-    ----------
-    names : sequence of str
-        What may be known; their order does not matter.
-    half : {'searched', 'held-out'}
-        Every set belongs to one half, whatever the number that is asked for.
-    most : int
-        Sets that are wanted at most.
+    `names`: what may be known; their order does not matter; `most`: sets that are wanted at most.
 
-    Returns
-    -------
-    list of tuple of str
-
-    Examples
-    --------
-    >>> column_sets(["a", "b", "c"], "searched", 10)
+    >>> column_sets_for_linkage(["a", "b", "c"], "searched", 10)
     [('c',), ('a', 'c'), ('b', 'c')]
-    >>> column_sets(["a", "b", "c"], "held-out", 10)
+    >>> column_sets_for_linkage(["a", "b", "c"], "held-out", 10)
     [('a',), ('b',), ('a', 'b')]
     """
     ordered = sorted(names)
@@ -101,25 +79,17 @@ def column_sets(names: Sequence[str], half: Half, most: int) -> list[Columns]:
     return found[0 if half == "searched" else 1 :: 2][:most]
 
 
-def searched_attacks(names: Sequence[str], most: int) -> list[LinkageAttack]:
-    """Attacks that may guide a search: all columns by every distance, and sets of the searched half by each in turn.
-
-    names  what may be known
-    most  sets of columns
-    """
+def searched_linkage_attacks(names: Sequence[str], most: int) -> list[LinkageAttack]:
+    """Ways to link records that may guide a search: all columns by every distance, and half of the sets of columns."""
     whole = [LinkageAttack(tuple(names), distance) for distance in DISTANCES]
-    return whole + _by_turns(column_sets(names, "searched", most))
+    return whole + _by_turns(column_sets_for_linkage(names, "searched", most))
 
 
-def held_out_attacks(names: Sequence[str], most: int) -> list[LinkageAttack]:
-    """Attacks that no search uses: the other half of the sets, and all columns with weights that were drawn.
-
-    names  what may be known
-    most  sets of columns
-    """
+def held_out_linkage_attacks(names: Sequence[str], most: int) -> list[LinkageAttack]:
+    """Ways to link records that no search uses: the other half of the sets, and all columns with drawn weights."""
     drawn = [tuple(LEVELS[_digest(name, str(turn))[0] % len(LEVELS)] for name in names) for turn in range(WEIGHTINGS)]
     whole = [LinkageAttack(tuple(names), DISTANCES[turn % 3], weights) for turn, weights in enumerate(drawn)]
-    return whole + _by_turns(column_sets(names, "held-out", most))
+    return whole + _by_turns(column_sets_for_linkage(names, "held-out", most))
 
 
 def _by_turns(sets: Sequence[Columns]) -> list[LinkageAttack]:
@@ -144,19 +114,11 @@ class LinkageCoordinates:
 
     A number or an ordinal category is a coordinate; where cells are missing, so is whether they are; and its value is
     another one that agrees or not. A nominal category only agrees or not.
-
-    Parameters
-    ----------
-    original : Table
-        As collected.
-    names : tuple of str
-        Columns that are known to somebody.
-    masked : Table, optional
-        What is published, the original unless given. A column that it generalises agrees or not.
     """
 
-    original: Table = field(repr=False)
-    names: Columns
+    original: Table = field(repr=False)  # as collected
+    names: Columns  # columns that are known to somebody
+    # what is published, the original unless given. A column that it generalises agrees or not
     masked: Table | None = field(default=None, repr=False)
 
     @cached_property
@@ -165,12 +127,12 @@ class LinkageCoordinates:
         return [_column(self.original, masked, name) for name in self.names]
 
     @cached_property
-    def known(self) -> Floats:
+    def known_coordinates(self) -> Floats:
         """float64[q, n]: the original."""
         return np.ascontiguousarray(np.concatenate([column.known for column in self._columns]))
 
     @cached_property
-    def published(self) -> Floats:
+    def published_coordinates(self) -> Floats:
         """float64[q, n]: the masked table."""
         return np.ascontiguousarray(np.concatenate([column.published for column in self._columns]))
 
@@ -196,12 +158,12 @@ class LinkageCoordinates:
         for name, column in zip(self.names, self._columns, strict=True):
             unit = 1.0
             if self.original.attribute(name).numeric:
-                scales = Scales.of(finite_numbers(self.original, name)[:, None])
+                scales = Scales.of(finite_numbers_of_frame(self.original, name)[:, None])
                 unit = float(scales.deviation[0] / (2 * scales.half_range[0])) if scales.half_range[0] > 0 else 0.0
             found += [unit if role == "value" else 1.0 for role in column.roles]
         return np.array(found)
 
-    def seen(self, attacks: Sequence[LinkageAttack]) -> SeenCoordinates:
+    def select_seen(self, attacks: Sequence[LinkageAttack]) -> SeenCoordinates:
         """The coordinates that attacks see."""
         seen, weights, bounds = [], [], [0]
         for attack in attacks:
@@ -224,48 +186,31 @@ def attack_credits(
 ) -> Floats:
     """What attacks on a masked table earn.
 
-    Parameters
-    ----------
-    original, masked : Table
-        Row by row the same records.
-    names : tuple of str
-        Columns that are known to somebody.
-    attacks : sequence of LinkageAttack
-    people : int64[m]
-        Rows of the people who are looked for.
-
-    Returns
-    -------
-    float64[A, m]
-        1/t where the right record is among the t nearest, else 0; a suppressed record is nobody's.
-
-    Raises
-    ------
-    TableError
-        If a column is recoded record by record: then it is not values that are compared.
+    `original`, `masked`: row by row the same records; `people` int64[m]; returns float64[A, m].
     """
     coordinates = LinkageCoordinates(original, names, masked)
     kept, there = np.flatnonzero(masked.kept), masked.kept[people]
     looked_for = (np.cumsum(masked.kept) - 1)[people[there]].astype(np.int64)
-    file = exchange_file(coordinates, coordinates.seen(attacks), kept, coordinates.published[:, kept])
-    counts = link_counts(len(attacks), len(kept))
-    count_links(file, counts, exchange_room(len(coordinates.roles), len(kept), len(attacks), 0), looked_for)
+    file = file_for_linkage_attacks(
+        coordinates, coordinates.select_seen(attacks), kept, coordinates.published_coordinates[:, kept]
+    )
+    counts = allocate_linkage_attack_counts(len(attacks), len(kept))
+    count_links(
+        file, counts, allocate_linkage_attack_workspace(len(coordinates.roles), len(kept), len(attacks), 0), looked_for
+    )
     near, ties = counts.near[:, looked_for], counts.ties[:, looked_for]
     found = np.zeros((len(attacks), len(people)))
     found[:, there] = np.where(near == 0, 1.0 / np.maximum(ties, 1), 0.0)
     return found
 
 
-def exchange_file(
+def file_for_linkage_attacks(
     coordinates: LinkageCoordinates, seen: SeenCoordinates, rows: NDArray[np.int64], published: Floats
 ) -> ExchangeFile:
-    """Some records of an original, as published, for attacks; nothing can be exchanged yet.
-
-    rows  the records;  published  float64[q, rows]
-    """
+    """Some records of an original, as published, for the many ways to link; nothing can be exchanged yet."""
     q, nothing = len(coordinates.roles), np.zeros(0, np.int32)
     return ExchangeFile(
-        known=np.ascontiguousarray(coordinates.known[:, rows]), published=np.ascontiguousarray(published),
+        known=np.ascontiguousarray(coordinates.known_coordinates[:, rows]), published=np.ascontiguousarray(published),
         nominal=coordinates.nominal, charge=np.zeros(q), spent=np.zeros(q), caps=np.full(q, np.inf), starts=nothing,
         coords=nothing, unit_of=np.full(q, -1, np.int32), donors=np.zeros((len(rows), 0), np.int32),
         strata=np.zeros((0, len(rows)), np.int32), bounds=seen.bounds, seen=seen.seen, weights=seen.weights,
@@ -273,16 +218,16 @@ def exchange_file(
     )  # fmt: skip
 
 
-def link_counts(attacks: int, records: int) -> LinkCounts:
-    """Room for counts of attacks on records."""
+def allocate_linkage_attack_counts(attacks: int, records: int) -> LinkCounts:
+    """Allocate counts of links for a measure of many ways to link: one row per linkage attack."""
     near, ties = np.zeros((attacks, records), np.int32), np.ones((attacks, records), np.int32)
     return LinkCounts(near, ties, np.zeros((attacks, records)), np.zeros((attacks, records)), np.zeros(attacks))
 
 
-def exchange_room(coordinates: int, records: int, attacks: int, noted: int) -> ExchangeRoom:
-    """Buffers; `noted` counts can be put back."""
+def allocate_linkage_attack_workspace(coordinates: int, records: int, attacks: int, noted: int) -> ExchangeWorkspace:
+    """Allocate buffers in which a measure follows many linkage attacks; `noted` counts can be put back."""
     q, n = coordinates, records
-    return ExchangeRoom(
+    return ExchangeWorkspace(
         np.zeros((2, q, n)), np.zeros((2, n)), np.zeros(q), np.zeros(q), np.zeros(q), np.zeros(attacks),
         np.zeros((noted, 4), np.int32), np.zeros((noted, 2)), np.zeros(1, np.int64),
     )  # fmt: skip
@@ -299,7 +244,7 @@ class _Column(NamedTuple):
 def _column(original: Table, masked: Table, name: str) -> _Column:
     if masked.level(name) == LOCAL:
         raise TableError(f"column {name!r} is recoded record by record, and attacks here compare values; leave it out")
-    sides = sides_of(original, original, masked, name, "z")
+    sides = sides_of_record_linkage(original, original, masked, name, "z")
     if sides.codes.shape[1]:
         return _Column(sides.ancestors[:, :1].T.astype(np.float64), sides.codes.T.astype(np.float64), ["code"])
     both = []
@@ -342,7 +287,7 @@ class HeldOutLinkage(Measure):
     """
 
     aim: ClassVar[Aim] = "risk"
-    valid_for: ClassVar[frozenset[str]] = frozenset({"perturbation"})
+    valid_for: ClassVar[frozenset[str]] = frozenset({PERTURBATION})
 
     def against(self, original: Table) -> BoundHeldOut:
         return BoundHeldOut.of(self, original)
@@ -354,7 +299,7 @@ class BoundHeldOut(BoundColumns[HeldOutLinkage]):
     @cached_property
     def attacks(self) -> list[LinkageAttack]:
         """The attacks, in a fixed order."""
-        return held_out_attacks(self.names, SETS)
+        return held_out_linkage_attacks(self.names, SETS)
 
     @cached_property
     def people(self) -> NDArray[np.int64]:
@@ -364,7 +309,7 @@ class BoundHeldOut(BoundColumns[HeldOutLinkage]):
         return np.arange(rows) if wanted >= rows else np.sort(default_rng(rows).choice(rows, wanted, replace=False))
 
     def _credits(self, masked: Table) -> NDArray[np.float64]:
-        check_rows(self.original.rows, masked)
+        check_measured_rows(self.original.rows, masked)
         return attack_credits(self.original, masked, self.names, self.attacks, self.people)
 
     def read(self, masked: Table) -> float:
@@ -387,11 +332,11 @@ class BoundHeldOut(BoundColumns[HeldOutLinkage]):
                 else {}
             ),
         }
-        return self.measure.reading(
+        return self.measure.make_reading(
             100.0 * float(rates[worst]),
             attack.columns,
             MISSING_LINKS,
             counts,
-            interval=score_interval(earned[worst], population=self.original.rows if few else None),
+            interval=score_confidence_interval(earned[worst], population=self.original.rows if few else None),
             baseline=100.0 / published if published else 0.0,
         )

@@ -5,7 +5,8 @@ Counts and shares only, never a value of a record.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
@@ -15,13 +16,13 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.arrays import Floats
 from crypsis.measures.information_loss import information_losses
-from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_rows, measures
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_measured_rows, measures
 from crypsis.measures.record_linkage import BoundRecordLinkage, RecordLinkage
+from crypsis.table.attribute import Attribute
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.lattice import LevelDescription, describe_level
-from crypsis.table.provenance import PERTURBATION
-from crypsis.table.table import LOCAL, Table
+from crypsis.table.lattice import LevelDescription
+from crypsis.table.table import LOCAL, PERTURBATION, Table
 
 HARDEST = 0.1
 """Share of the records that counts as the hardest to protect."""
@@ -43,37 +44,26 @@ class Treatment(StrEnum):
 
 @dataclass(frozen=True)
 class LevelShare:
-    """The share of the published records whose cell stands at one level of a hierarchy.
+    """The share of the published records whose cell stands at one level of a hierarchy."""
 
-    share  per cent of the published records
-    """
-
-    share: float
+    share: float  # per cent of the published records
     level: LevelDescription
 
 
 @dataclass(frozen=True)
 class ColumnDescription:
-    """What a masking does to one quasi-identifier.
-
-    loss  share of its information that is lost, per cent; a suppressed cell is lost
-    changed  share of the published cells that are not as collected, per cent
-    shift  mean absolute difference of the published numbers of a moved column, in standard deviations of the original
-    levels  levels in use, for a generalised or locally recoded column
-    blanked  published cells that are missing although the original has a value
-    filled  published cells that have a value although the original has none
-    replaced  share of the published cells of a locally recoded column that hold another value, per cent
-    """
+    """What a masking does to one quasi-identifier."""
 
     name: str
     treatment: Treatment
-    loss: float
-    changed: float
+    loss: float  # share of its information that is lost, per cent; a suppressed cell is lost
+    changed: float  # share of the published cells that are not as collected, per cent
+    # mean absolute difference of the published numbers of a moved column, in standard deviations of the original
     shift: float = 0.0
-    levels: tuple[LevelShare, ...] = ()
-    blanked: int = 0
-    filled: int = 0
-    replaced: float = 0.0
+    levels: tuple[LevelShare, ...] = ()  # levels in use, for a generalised or locally recoded column
+    blanked: int = 0  # published cells that are missing although the original has a value
+    filled: int = 0  # published cells that have a value although the original has none
+    replaced: float = 0.0  # share of the published cells of a locally recoded column that hold another value, per cent
 
 
 @dataclass(frozen=True)
@@ -87,63 +77,39 @@ class ClassCount:
 
 @dataclass(frozen=True)
 class HardestRecords:
-    """The records with the greatest loss.
+    """The records with the greatest loss."""
 
-    records  how many there are
-    share  their share of all records, per cent
-    loss_share  their share of the whole loss, per cent
-    unique  how many of them are unique in the original
-    suppressed  how many of them are suppressed
-    """
-
-    records: int
-    share: float
-    loss_share: float
-    unique: int
-    suppressed: int
+    records: int  # how many there are
+    share: float  # their share of all records, per cent
+    loss_share: float  # their share of the whole loss, per cent
+    unique: int  # how many of them are unique in the original
+    suppressed: int  # how many of them are suppressed
 
 
 @dataclass(frozen=True)
 class Reidentified:
-    """How many records an intruder re-identifies who knows every quasi-identifier.
-
-    certain  records re-identified for certain
-    likely  further records re-identified with probability 1/2 or more
-    """
+    """How many records an intruder re-identifies who knows every quasi-identifier."""
 
     columns: int
-    certain: int
-    likely: int
+    certain: int  # records re-identified for certain
+    likely: int  # further records re-identified with probability 1/2 or more
 
 
 @dataclass(frozen=True)
 class MaskingDescription:
-    """What a masking does to a table.
-
-    classes  equivalence classes by size; empty where class sizes have no meaning
-    hardest  none if nothing is lost
-    """
+    """What a masking does to a table."""
 
     columns: tuple[ColumnDescription, ...]
     suppressed: int
-    classes: tuple[ClassCount, ...] = ()
-    hardest: HardestRecords | None = None
+    classes: tuple[ClassCount, ...] = ()  # equivalence classes by size; empty where class sizes have no meaning
+    hardest: HardestRecords | None = None  # none if nothing is lost
     reidentified: Reidentified | None = None
 
 
 def describe_masking(original: Table, masked: Table, family: str) -> MaskingDescription:
     """Describe what a masking does to a table.
 
-    Parameters
-    ----------
-    original, masked : Table
-        Row by row the same records.
-    family : {"aggregation", "recoding", "perturbation"}
-        How the table was masked; after perturbation class sizes have no meaning.
-
-    Returns
-    -------
-    MaskingDescription
+    `original`, `masked`: row by row the same records.
     """
     names = original.quasi_identifiers
     losses = {name: information_losses(original, masked, name) for name in names}
@@ -165,7 +131,7 @@ def _column(original: Table, masked: Table, name: str, loss: Floats) -> ColumnDe
         treatment, (levels, replaced) = Treatment.LOCALLY_RECODED, _levels_in_use(masked, name, loss[kept])
     elif level:
         treatment = Treatment.GENERALISED
-        levels = (LevelShare(100.0, describe_level(masked.attribute(name), level)),)
+        levels = (LevelShare(100.0, describe_masking_level(masked.attribute(name), level)),)
     elif changed == 0.0:
         treatment = Treatment.UNCHANGED
     elif masked.holds_numbers(name):
@@ -197,7 +163,7 @@ def _levels_in_use(masked: Table, name: str, loss: Floats) -> tuple[tuple[LevelS
     replaced = 100.0 * float(((stands == 0) & (codes >= 0) & (loss > 0)).mean())
     shares[0] -= replaced
     there = ((level, share) for level, share in enumerate(shares) if share > 1e-9)
-    return tuple(LevelShare(share, describe_level(attribute, level)) for level, share in there), replaced
+    return tuple(LevelShare(share, describe_masking_level(attribute, level)) for level, share in there), replaced
 
 
 def _classes(masked: Table, names: list[str]) -> tuple[ClassCount, ...]:
@@ -276,11 +242,11 @@ class BoundMixedLevels(BoundColumns[MixedLevels]):
 
     def explain(self, masked: Table) -> Reading:
         counts: dict[str, float] = dict(self._breaks(masked))
-        return self.measure.reading(self.read(masked), self.names, _MISSING, counts)
+        return self.measure.make_reading(self.read(masked), self.names, _MISSING, counts)
 
     def _breaks(self, masked: Table) -> dict[str, int]:
         """Cells of each column that are not true at its level."""
-        check_rows(len(self.original), masked)
+        check_measured_rows(len(self.original), masked)
         return {name: self._column(masked, name) for name in self.names}
 
     def _column(self, masked: Table, name: str) -> int:
@@ -293,7 +259,7 @@ class BoundMixedLevels(BoundColumns[MixedLevels]):
             shown[seen & self._same(masked, name)] = 0
         else:
             nodes = masked.column(name).astype(np.int64) + (0 if level == LOCAL else hierarchy.offsets[level])
-            shown[seen] = true_levels(hierarchy, self.original.leaf_codes(name)[seen], nodes[seen])
+            shown[seen] = _true_levels(hierarchy, self.original.leaf_codes(name)[seen], nodes[seen])
         held = shown[masked.kept & ~(blank & absent)]
         return int(len(held) - np.bincount(held[held != OTHER], minlength=1).max())
 
@@ -307,7 +273,7 @@ class BoundMixedLevels(BoundColumns[MixedLevels]):
         return np.asarray(known[masked.column(name)] == self.original.column(name))
 
 
-def true_levels(hierarchy: Hierarchy, leaves: NDArray[np.int32], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _true_levels(hierarchy: Hierarchy, leaves: NDArray[np.int32], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
     """The level of the node of each cell if it holds the cell's leaf, else `OTHER`."""
     levels = np.searchsorted(np.asarray(hierarchy.offsets), nodes, side="right") - 1
     found = np.full(len(nodes), OTHER, dtype=np.int64)
@@ -315,3 +281,32 @@ def true_levels(hierarchy: Hierarchy, leaves: NDArray[np.int32], nodes: NDArray[
         here = levels == level
         found[here & (groups[leaves] + hierarchy.offsets[level] == nodes)] = level
     return found
+
+
+_INTERVAL = re.compile(r"^\s*[\[(]?\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|,|\.\.|to)\s*(-?\d+(?:\.\d+)?)\s*([\])]?)\s*$")
+
+
+def describe_masking_level(attribute: Attribute, level: int) -> LevelDescription:
+    """The treatment of a column in the description of a masking: what it publishes at a level of its hierarchy."""
+    hierarchy = attribute.hierarchy
+    if level == 0 or hierarchy is None:
+        return LevelDescription(attribute.name, level, 0 if hierarchy is None else hierarchy.size)
+    labels = hierarchy.labels[level]
+    unchanged = len(labels) > 1 and set(labels) == set(hierarchy.labels[0])
+    years = re.search(r"(^|[^a-z])(age|years?)([^a-z]|$)", attribute.name.lower())
+    return LevelDescription(
+        attribute.name, level, len(labels), _band(labels), "year" if years else "", unchanged=unchanged
+    )
+
+
+def _band(labels: Sequence[str]) -> float:
+    """The common width of labels that are intervals, open ends aside; 0 if there is none."""
+    widths = []
+    for label in labels:
+        found = _INTERVAL.match(label)
+        if found:
+            low, high, close = found.groups()
+            whole = "." not in low + high and close != ")"
+            widths.append(float(high) - float(low) + (1 if whole else 0))
+    interior = len(labels) - len(widths) <= 2
+    return widths[0] if len(widths) > 1 and interior and len(set(widths)) == 1 else 0.0

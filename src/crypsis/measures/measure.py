@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError, unknown_column
-from crypsis.pieces import Pieces
 from crypsis.registry import Registry, Settings
-from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.frames import finite_numbers_of_frame
+from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.precision import Scales
-from crypsis.table.table import LOCAL, Table
+from crypsis.table.table import AGGREGATION, LOCAL, PERTURBATION, RECODING, Table
+from crypsis.tasks import Tasks
 
 Aim = Literal["loss", "risk", "privacy"]
 Better = Literal["low", "high"]
@@ -91,12 +92,12 @@ class BoundMeasure(Protocol):
     def explain(self, masked: Table) -> Reading:
         """The value with interval, baseline, counts and definition."""
 
-    def explaining(self, masked: Table) -> Pieces[Reading]:
-        """`explain` in pieces; in one, unless a measure says otherwise."""
+    def explain_tasks(self, masked: Table) -> Tasks[Reading]:
+        """`explain` in tasks; in one, unless a measure says otherwise."""
         return (yield [lambda: self.explain(masked)])[0]  # type: ignore[no-any-return]
 
-    def scoring(self, masked: Table) -> Pieces[float]:
-        """`read` in pieces; in one, unless a measure says otherwise."""
+    def read_tasks(self, masked: Table) -> Tasks[float]:
+        """`read` in tasks; in one, unless a measure says otherwise."""
         return (yield [lambda: self.read(masked)])[0]  # type: ignore[no-any-return]
 
 
@@ -131,7 +132,7 @@ class Measure(Settings):
     better: ClassVar[Better] = "low"
     unit: ClassVar[str] = "%"
     definition: ClassVar[str]
-    valid_for: ClassVar[frozenset[str]] = frozenset({"aggregation", "recoding", "perturbation"})
+    valid_for: ClassVar[frozenset[str]] = frozenset({AGGREGATION, RECODING, PERTURBATION})
     """Masking families after which the number means something."""
     row_wise: ClassVar[bool] = True
     """Whether records are compared one by one; otherwise only the two files as wholes."""
@@ -186,11 +187,26 @@ class Measure(Settings):
         unknown = unknown_column(self.columns, original.names)
         if unknown:
             return unknown
-        if not self.chosen(original):
+        if not self.choose_columns(original):
             return "the table has no quasi-identifier to compare; name columns or give them the role 'quasi'"
         return "" if original.rows else NO_RECORDS
 
-    def chosen(self, original: Table) -> tuple[str, ...]:
+    def redundant(self, original: Table) -> str:
+        """Why the measure says nothing of its own about the table, so that it is read only where it is named.
+
+        Parameters
+        ----------
+        original : Table
+            A table that would be compared with masked versions of it.
+
+        Returns
+        -------
+        str
+            A sentence; empty if the measure is read wherever it applies.
+        """
+        return ""
+
+    def choose_columns(self, original: Table) -> tuple[str, ...]:
         """The columns to compare: those named, or every quasi-identifier the measure can read.
 
         Parameters
@@ -204,7 +220,7 @@ class Measure(Settings):
         """
         return self.columns or tuple(original.quasi_identifiers)
 
-    def signed(self, value: float) -> float:
+    def orient(self, value: float) -> float:
         """A reading turned so that small is good.
 
         Parameters
@@ -222,7 +238,7 @@ class Measure(Settings):
         """The unit under the present settings."""
         return self.unit
 
-    def reading(
+    def make_reading(
         self,
         value: float,
         scope: Sequence[str],
@@ -288,7 +304,7 @@ class BoundColumns(BoundMeasure, Generic[M]):
     @classmethod
     def of(cls, measure: M, original: Table) -> Self:
         """The measure bound to the columns it compares."""
-        return cls(measure, original, measure.chosen(original))
+        return cls(measure, original, measure.choose_columns(original))
 
 
 measures: Registry[Measure] = Registry("measure", built_in=("crypsis.measures",))
@@ -297,13 +313,13 @@ measures: Registry[Measure] = Registry("measure", built_in=("crypsis.measures",)
 # -- The score of a masked file: its mean loss and mean risk as one number.
 
 
-def mean_score(losses: Sequence[float], risks: Sequence[float]) -> float:
-    """(mean loss + mean risk) / 2: a bad side can be bought back by the other."""
+def mean_score_of_measures(losses: Sequence[float], risks: Sequence[float]) -> float:
+    """Contract of every measure: readings become one score, (mean loss + mean risk) / 2."""
     return float(np.mean(losses) + np.mean(risks)) / 2
 
 
-def max_score(losses: Sequence[float], risks: Sequence[float]) -> float:
-    """The worse of mean loss and mean risk: rewards balance."""
+def max_score_of_measures(losses: Sequence[float], risks: Sequence[float]) -> float:
+    """Contract of every measure: readings become one score, the larger of mean loss and mean risk."""
     return float(max(np.mean(losses), np.mean(risks)))
 
 
@@ -312,23 +328,17 @@ def max_score(losses: Sequence[float], risks: Sequence[float]) -> float:
 MOST_RECORDS = 1_000_000
 
 
-def evenly(records: int, most: int) -> NDArray[np.int64]:
-    """Places of at most so many of the records, at equal distances.
+def sample_records_to_measure(records: int, most: int) -> NDArray[np.int64]:
+    """Contract of every measure: one that reads only some records reads these places, evenly apart.
 
-    Examples
-    --------
-    >>> evenly(10, 4).tolist()
+    >>> sample_records_to_measure(10, 4).tolist()
     [0, 3, 6, 9]
     """
     return np.unique(np.linspace(0, records - 1, min(most, records)).round().astype(np.int64))
 
 
 def sample_setting(least: int, tried: int) -> Any:
-    """The setting of a measure that says how many records it looks at.
-
-    least  fewest records that give a figure
-    tried  another number, for the test that the setting matters
-    """
+    """The setting of a measure that says how many records it looks at."""
     text = "largest number of records that are looked at, taken at equal distances"
     return Field(default=2000, ge=least, le=MOST_RECORDS, examples=[tried], description=text)
 
@@ -345,33 +355,8 @@ MISSING_NUMBERS = (
 )
 
 
-def numeric_names(columns: Sequence[str], original: Table) -> list[str]:
-    """The columns chosen, or every quasi-identifier that holds numbers."""
-    return list(columns) or [name for name in original.quasi_identifiers if original.holds_numbers(name)]
-
-
-def numeric_obstacle(columns: Sequence[str], original: Table, least: int = 1) -> str:
-    """Why fewer than `least` numeric columns can be compared, in a sentence; empty if enough can."""
-    unknown = unknown_column(columns, original.names)
-    if unknown:
-        return unknown
-    for name in columns:
-        if not original.holds_numbers(name):
-            return (
-                f"column {name!r} is {original.attribute(name).kind} and this measure compares numbers; "
-                f"choose numeric columns or a measure for categories"
-            )
-    found = len(numeric_names(columns, original))
-    if found < least:
-        return (
-            f"{found} numeric quasi-identifiers were found and this measure needs at least {least}; "
-            f"name numeric columns or give them the role 'quasi'"
-        )
-    return "" if original.rows else NO_RECORDS
-
-
-def check_rows(original_rows: int, masked: Table) -> None:
-    """Refuse a masked table whose rows cannot correspond to the original's."""
+def check_measured_rows(original_rows: int, masked: Table) -> None:
+    """Refuse to measure a masked table whose rows cannot correspond to the original's."""
     if masked.rows != original_rows:
         raise TableError(
             f"the masked table has {masked.rows} rows and the original {original_rows}; row i must mask row i: "
@@ -379,20 +364,8 @@ def check_rows(original_rows: int, masked: Table) -> None:
         )
 
 
-def finite_numbers(table: Table, name: str) -> NDArray[np.float64]:
-    """A column of numbers, or a sentence if some of them are infinite."""
-    column: NDArray[np.float64] = table.numbers([name])[:, 0]
-    endless = int(np.isinf(column).sum())
-    if endless:
-        raise TableError(
-            f"column {name!r} holds {endless} infinite values, which no measure can compare; make them missing or "
-            f"correct them"
-        )
-    return column
-
-
-def middles(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
-    """The number a group is read as: the middle between its smallest and largest leaf; missing (last) is NaN."""
+def middles_every_measure_reads(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
+    """Contract of every measure: a generalised group is read as the middle of its leaves, missing as NaN."""
     levels = range(hierarchy.height + 1) if level == LOCAL else [level]
     middle = []
     for each in levels:
@@ -404,10 +377,10 @@ def middles(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
     return np.concatenate([*middle, [np.nan]])
 
 
-def published_numbers(masked: Table, name: str) -> NDArray[np.float64]:
-    """A masked column as numbers, suppressed records as NaN."""
+def numbers_that_measures_read(masked: Table, name: str) -> NDArray[np.float64]:
+    """A masked column as the numbers that any measure reads, suppressed records as NaN."""
     if masked.holds_numbers(name):
-        numbers = finite_numbers(masked, name)
+        numbers = finite_numbers_of_frame(masked, name)
     else:
         hierarchy = masked.attribute(name).hierarchy
         if hierarchy is None or not hierarchy.values.size:
@@ -415,7 +388,7 @@ def published_numbers(masked: Table, name: str) -> NDArray[np.float64]:
                 f"column {name!r} is numeric in the original but holds categories in the masked table; "
                 f"give it a numeric hierarchy or compare it with a measure for categories"
             )
-        numbers = middles(hierarchy, masked.level(name))[masked.column(name)]
+        numbers = middles_every_measure_reads(hierarchy, masked.level(name))[masked.column(name)]
     return np.where(masked.kept, numbers, np.nan)
 
 
@@ -431,7 +404,7 @@ class Numbers:
     @classmethod
     def of(cls, original: Table, names: Sequence[str]) -> Numbers:
         """Bind the numeric columns of an original."""
-        values = np.stack([finite_numbers(original, name) for name in names], axis=1)
+        values = np.stack([finite_numbers_of_frame(original, name) for name in names], axis=1)
         return cls(tuple(names), values, ~np.isnan(values), Scales.of(values))
 
     @property
@@ -439,22 +412,8 @@ class Numbers:
         """Number of records."""
         return len(self.values)
 
-    def published(self, masked: Table) -> NDArray[np.float64]:
+    def read_published(self, masked: Table) -> NDArray[np.float64]:
         """float64[n, p]: what an analyst reads in the masked table; NaN exactly where the original is missing."""
-        check_rows(self.rows, masked)
-        read = np.stack([published_numbers(masked, name) for name in self.names], axis=1)
+        check_measured_rows(self.rows, masked)
+        read = np.stack([numbers_that_measures_read(masked, name) for name in self.names], axis=1)
         return np.where(self.present, np.where(np.isnan(read), self.scales.mean, read), np.nan)
-
-
-def alike_codes(original: Table, masked: Table, name: str) -> tuple[NDArray[np.int32], bool]:
-    """Masked level-0 codes in the original's numbering, matched by label; labels the original lacks get new codes.
-
-    →   the codes, and whether every label was one of the original's
-    """
-    ours, theirs = original.attribute(name).categories, masked.attribute(name).categories
-    codes = masked.column(name)
-    if ours == theirs:
-        return codes, True
-    place = {label: code for code, label in enumerate(ours)}
-    translate = [place.setdefault(label, len(place)) for label in theirs]
-    return np.array([*translate, MISSING], dtype=np.int32)[codes], len(place) == len(ours)

@@ -7,7 +7,7 @@ sum and the division by the value itself that sdcMicro offers.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Any, ClassVar, Literal
@@ -17,18 +17,10 @@ import scipy
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.errors import TableError
-from crypsis.measures.measure import (
-    MISSING_NUMBERS,
-    Aim,
-    BoundMeasure,
-    Measure,
-    Numbers,
-    Reading,
-    measures,
-    numeric_names,
-    numeric_obstacle,
-)
+from crypsis.errors import TableError, unknown_column
+from crypsis.kernels.arrays import Floats
+from crypsis.measures.information_loss import total_information_squares
+from crypsis.measures.measure import MISSING_NUMBERS, NO_RECORDS, Aim, BoundMeasure, Measure, Numbers, Reading, measures
 from crypsis.table.precision import Scaling
 from crypsis.table.table import Table
 
@@ -45,10 +37,10 @@ class NumericLoss(Measure):
     least_columns: ClassVar[int] = 1
 
     def obstacle(self, original: Table) -> str:
-        return numeric_obstacle(self.columns, original, self.least_columns)
+        return obstacle_to_numeric_loss(self.columns, original, self.least_columns)
 
     def against(self, original: Table) -> BoundMeasure:
-        numbers = Numbers.of(original, numeric_names(self.columns, original))
+        numbers = Numbers.of(original, names_for_numeric_loss(self.columns, original))
         return BoundNumeric(self, numbers, self.prepare(numbers))
 
     def prepare(self, numbers: Numbers) -> Any:
@@ -95,24 +87,18 @@ class BoundNumeric(BoundMeasure):
     prepared: Any
 
     def read(self, masked: Table) -> float:
-        return self.measure.score(self.numbers, self.prepared, self.numbers.published(masked))[0]
+        return self.measure.score(self.numbers, self.prepared, self.numbers.read_published(masked))[0]
 
     def explain(self, masked: Table) -> Reading:
-        value, counts = self.measure.score(self.numbers, self.prepared, self.numbers.published(masked))
+        value, counts = self.measure.score(self.numbers, self.prepared, self.numbers.read_published(masked))
         counts = {**counts, "records": self.numbers.rows, "suppressed": int(np.sum(~masked.kept))}
-        return self.measure.reading(value, self.numbers.names, MISSING_NUMBERS, counts)
+        return self.measure.make_reading(value, self.numbers.names, MISSING_NUMBERS, counts)
 
 
-def squared_error(numbers: Numbers, published: NDArray[np.float64], scaling: Scaling) -> float:
+def _squared_error(numbers: Numbers, published: NDArray[np.float64], scaling: Scaling) -> float:
     """Sum over cells of the squared scaled difference."""
     difference = np.where(numbers.present, numbers.values - published, 0.0) * numbers.scales.inverse(scaling)
     return float(np.einsum("ij,ij->", difference, difference))
-
-
-def total_squares(numbers: Numbers, scaling: Scaling) -> float:
-    """Sum over cells of the squared scaled distance from the column mean."""
-    centred = np.where(numbers.present, numbers.values - numbers.scales.mean, 0.0) * numbers.scales.inverse(scaling)
-    return float(np.einsum("ij,ij->", centred, centred))
 
 
 @measures.add("sse")
@@ -141,7 +127,7 @@ class SquaredError(NumericLoss):
     scaling: ColumnScale = "z"
 
     def score(self, numbers: Numbers, prepared: Any, published: NDArray[np.float64]) -> Score:
-        return squared_error(numbers, published, self.scaling), {"cells": int(numbers.present.sum())}
+        return _squared_error(numbers, published, self.scaling), {"cells": int(numbers.present.sum())}
 
 
 @measures.add("sse-ratio")
@@ -169,10 +155,10 @@ class SquaredErrorRatio(NumericLoss):
     scaling: ColumnScale = "z"
 
     def prepare(self, numbers: Numbers) -> float:
-        return total_squares(numbers, self.scaling)
+        return total_information_squares(numbers, self.scaling)
 
     def score(self, numbers: Numbers, prepared: float, published: NDArray[np.float64]) -> Score:
-        error = squared_error(numbers, published, self.scaling)
+        error = _squared_error(numbers, published, self.scaling)
         return (100.0 * error / prepared if prepared > 0 else 0.0), {"SSE": error, "SST": prepared}
 
 
@@ -243,8 +229,8 @@ UNITS: dict[Discrepancy, str] = {
 }
 
 
-def discrepancy(kind: Discrepancy, before: Matrix, after: Matrix) -> float:
-    """How far two lists of statistics lie apart on average."""
+def numeric_loss_discrepancy(kind: Discrepancy, before: Matrix, after: Matrix) -> float:
+    """Loss of numeric columns: how far statistics of the original and masked numbers differ on average."""
     if kind == "variation":
         counted = before != 0
         before, after = before[counted], after[counted]
@@ -283,7 +269,7 @@ class Moments:
         return cls(mean, covariance, np.clip(correlation, -1.0, 1.0))
 
 
-def moments_of(numbers: Numbers, values: Matrix | None = None) -> Moments:
+def _moments_of(numbers: Numbers, values: Matrix | None = None) -> Moments:
     """Moments of the original, or of published values beside it."""
     return Moments.of(numbers.values if values is None else values, numbers.present, numbers.scales.mean)
 
@@ -325,13 +311,15 @@ class MomentLoss(DiscrepancyLoss):
     )
 
     def prepare(self, numbers: Numbers) -> Moments:
-        return moments_of(numbers)
+        return _moments_of(numbers)
 
     def score(self, numbers: Numbers, prepared: Moments, published: Matrix) -> Score:
-        after = moments_of(numbers, published)
+        after = _moments_of(numbers, published)
         parts = {
-            "means": discrepancy(self.discrepancy, prepared.mean, after.mean),
-            "variances": discrepancy(self.discrepancy, np.diagonal(prepared.covariance), np.diagonal(after.covariance)),
+            "means": numeric_loss_discrepancy(self.discrepancy, prepared.mean, after.mean),
+            "variances": numeric_loss_discrepancy(
+                self.discrepancy, np.diagonal(prepared.covariance), np.diagonal(after.covariance)
+            ),
         }
         if self.statistic == "both":
             return (parts["means"] + parts["variances"]) / 2, parts
@@ -360,12 +348,12 @@ class CovarianceLoss(DiscrepancyLoss):
     """
 
     def prepare(self, numbers: Numbers) -> Matrix:
-        return moments_of(numbers).covariance
+        return _moments_of(numbers).covariance
 
     def score(self, numbers: Numbers, prepared: Matrix, published: Matrix) -> Score:
         cells = np.triu_indices(len(prepared))
-        after = moments_of(numbers, published).covariance
-        return discrepancy(self.discrepancy, prepared[cells], after[cells]), {"statistics": len(cells[0])}
+        after = _moments_of(numbers, published).covariance
+        return numeric_loss_discrepancy(self.discrepancy, prepared[cells], after[cells]), {"statistics": len(cells[0])}
 
 
 @measures.add("correlations")
@@ -398,12 +386,12 @@ class CorrelationLoss(DiscrepancyLoss):
     )
 
     def prepare(self, numbers: Numbers) -> Matrix:
-        return moments_of(numbers).correlation
+        return _moments_of(numbers).correlation
 
     def score(self, numbers: Numbers, prepared: Matrix, published: Matrix) -> Score:
         cells = np.triu_indices(len(prepared), 1)
-        after = moments_of(numbers, published).correlation
-        value = discrepancy(self.discrepancy, prepared[cells], after[cells])
+        after = _moments_of(numbers, published).correlation
+        value = numeric_loss_discrepancy(self.discrepancy, prepared[cells], after[cells])
         return (100.0 * value if self.discrepancy == "absolute" else value), {"statistics": len(cells[0])}
 
     def unit_in_words(self) -> str:
@@ -440,17 +428,17 @@ class EigenvalueLoss(NumericLoss):
     unit: ClassVar[str] = "sum of relative changes"
 
     def prepare(self, numbers: Numbers) -> Matrix:
-        return eigenvalues(moments_of(numbers).correlation)
+        return eigenvalues(_moments_of(numbers).correlation)
 
     def score(self, numbers: Numbers, prepared: Matrix, published: Matrix) -> Score:
-        after = eigenvalues(moments_of(numbers, published).correlation)
+        after = eigenvalues(_moments_of(numbers, published).correlation)
         counted = prepared >= SMALLEST_EIGENVALUE
         change = np.abs(prepared - after)[counted] / prepared[counted]
         return float(change.sum()), {"eigenvalues": int(counted.sum())}
 
 
-def inverse_diagonal(correlation: Matrix) -> Matrix | None:
-    """Diagonal of the inverse, or nothing where the matrix is singular."""
+def _numeric_inverse_diagonal(correlation: Matrix) -> Matrix | None:
+    """For losses of numeric columns, the diagonal of an inverse, or nothing where the matrix is singular."""
     if eigenvalues(correlation)[-1] < SMALLEST_EIGENVALUE * len(correlation):
         return None
     return np.diagonal(np.linalg.inv(correlation))
@@ -483,8 +471,8 @@ class GammaLoss(NumericLoss):
         found = super().obstacle(original)
         if found:
             return found
-        numbers = Numbers.of(original, numeric_names(self.columns, original))
-        if inverse_diagonal(moments_of(numbers).correlation) is None:
+        numbers = Numbers.of(original, names_for_numeric_loss(self.columns, original))
+        if _numeric_inverse_diagonal(_moments_of(numbers).correlation) is None:
             return (
                 "the original's correlation matrix is singular (a column is constant or determined by others), so its "
                 "inverse does not exist; name columns without the redundant ones"
@@ -492,13 +480,13 @@ class GammaLoss(NumericLoss):
         return ""
 
     def prepare(self, numbers: Numbers) -> Matrix:
-        diagonal = inverse_diagonal(moments_of(numbers).correlation)
+        diagonal = _numeric_inverse_diagonal(_moments_of(numbers).correlation)
         if diagonal is None:
             raise TableError("the original's correlation matrix is singular; leave redundant columns out of 'gamma'")
         return diagonal / np.linalg.norm(diagonal)
 
     def score(self, numbers: Numbers, prepared: Matrix, published: Matrix) -> Score:
-        after = inverse_diagonal(moments_of(numbers, published).correlation)
+        after = _numeric_inverse_diagonal(_moments_of(numbers, published).correlation)
         if after is None:
             return 100.0, {"singular": 1}
         gap = prepared - after / np.linalg.norm(after)
@@ -522,8 +510,8 @@ class Sampling:
     variance: dict[str, Matrix]
 
 
-def density(values: Matrix, at: Matrix) -> Matrix:
-    """Gaussian kernel density with Silverman's width, at a few points; infinite where all values are one."""
+def numeric_density(values: Matrix, at: Matrix) -> Matrix:
+    """Loss of numeric columns: Gaussian kernel density at a few points, for the variance of quantiles."""
     n = len(values)
     low, high = np.quantile(values, [0.25, 0.75])
     deviation = float(values.std())
@@ -535,14 +523,14 @@ def density(values: Matrix, at: Matrix) -> Matrix:
     return np.array(bells, dtype=np.float64) / float(width * np.sqrt(2.0 * np.pi))
 
 
-def quantiles_of(values: Matrix, present: NDArray[np.bool_]) -> Matrix:
+def _quantiles_of(values: Matrix, present: NDArray[np.bool_]) -> Matrix:
     """float64[p, 19]: the 5, 10, …, 95 % quantiles of each column (linear interpolation)."""
     columns = [column[held] for column, held in zip(values.T, present.T, strict=True)]
     return np.array([np.quantile(c, QUANTILES) if c.size else np.zeros(len(QUANTILES)) for c in columns])
 
 
-def pair_variances(first: Matrix, second: Matrix) -> tuple[float, float]:
-    """Sampling variances of the covariance and of the correlation of two columns without missing values."""
+def numeric_pair_variances(first: Matrix, second: Matrix) -> tuple[float, float]:
+    """Loss of numeric columns: sampling variances of the covariance and the correlation of two of them."""
     n = len(first)
     if n < 2:
         return 0.0, 0.0
@@ -562,17 +550,17 @@ def pair_variances(first: Matrix, second: Matrix) -> tuple[float, float]:
     return of_covariance, max(spread / n, 0.0)
 
 
-def sampling_of(numbers: Numbers) -> Sampling:
-    """Statistics of the original with their sampling variances. O(n p²)."""
+def numeric_sampling_variances(numbers: Numbers) -> Sampling:
+    """Loss of numeric columns: statistics of the original with their sampling variances."""
     away = np.where(numbers.present, numbers.values - numbers.scales.mean, np.nan)
-    moments = moments_of(numbers)
+    moments = _moments_of(numbers)
     held = np.maximum(numbers.present.sum(axis=0), 1)
     second = np.where(numbers.present, away**2, 0.0).sum(axis=0) / held
     fourth = np.where(numbers.present, away**4, 0.0).sum(axis=0) / held
-    spots = quantiles_of(away, numbers.present)
+    spots = _quantiles_of(away, numbers.present)
     heights = np.array(
         [
-            density(column[here], at) if here.any() else np.full(len(at), np.inf)
+            numeric_density(column[here], at) if here.any() else np.full(len(at), np.inf)
             for column, here, at in zip(away.T, numbers.present.T, spots, strict=True)
         ]
     )
@@ -581,7 +569,7 @@ def sampling_of(numbers: Numbers) -> Sampling:
         of_quantiles = bell / (held[:, None] * heights**2)
     pairs = list(combinations(range(len(numbers.names)), 2))
     both = [numbers.present[:, j] & numbers.present[:, k] for j, k in pairs]
-    spread = [pair_variances(away[rows, j], away[rows, k]) for (j, k), rows in zip(pairs, both, strict=True)]
+    spread = [numeric_pair_variances(away[rows, j], away[rows, k]) for (j, k), rows in zip(pairs, both, strict=True)]
     of_pairs = np.array(spread).reshape(-1, 2)
     variance = {
         "means": second / held,
@@ -590,11 +578,11 @@ def sampling_of(numbers: Numbers) -> Sampling:
         "covariances": of_pairs[:, 0],
         "correlations": of_pairs[:, 1],
     }
-    return Sampling(statistics_of(numbers, moments, spots), variance)
+    return Sampling(numeric_loss_statistics(numbers, moments, spots), variance)
 
 
-def statistics_of(numbers: Numbers, moments: Moments, spots: Matrix) -> dict[str, Matrix]:
-    """The five lists of statistics, measured from the original's means."""
+def numeric_loss_statistics(numbers: Numbers, moments: Moments, spots: Matrix) -> dict[str, Matrix]:
+    """Loss of numeric columns: means, quantiles, variances, covariances and correlations in five lists."""
     above = np.triu_indices(len(numbers.names), 1)
     return {
         "means": moments.mean - numbers.scales.mean,
@@ -605,8 +593,8 @@ def statistics_of(numbers: Numbers, moments: Moments, spots: Matrix) -> dict[str
     }
 
 
-def probability(before: Matrix, after: Matrix, variance: Matrix) -> Matrix:
-    """PIL of each statistic; one that cannot vary loses all (100) as soon as it moves."""
+def probabilistic_numeric_loss(before: Matrix, after: Matrix, variance: Matrix) -> Matrix:
+    """Probabilistic loss (PIL) of each statistic of numeric columns; one that cannot vary loses all or none."""
     gap = np.abs(after - before)
     scale = np.sqrt(2.0 * variance)
     sure = np.where(gap <= 1e-12 * np.maximum(np.abs(before), np.abs(after)), 0.0, 100.0)
@@ -641,18 +629,53 @@ class ProbabilisticLoss(NumericLoss):
 
     def obstacle(self, original: Table) -> str:
         pairs = self.statistic in ("covariances", "correlations")
-        return numeric_obstacle(self.columns, original, 2 if pairs else 1)
+        return obstacle_to_numeric_loss(self.columns, original, 2 if pairs else 1)
 
     def prepare(self, numbers: Numbers) -> Sampling:
-        return sampling_of(numbers)
+        return numeric_sampling_variances(numbers)
 
     def score(self, numbers: Numbers, prepared: Sampling, published: Matrix) -> Score:
-        spots = quantiles_of(published - numbers.scales.mean, numbers.present)
-        after = statistics_of(numbers, moments_of(numbers, published), spots)
+        spots = _quantiles_of(published - numbers.scales.mean, numbers.present)
+        after = numeric_loss_statistics(numbers, _moments_of(numbers, published), spots)
         parts = {
-            part: float(probability(prepared.value[part], after[part], prepared.variance[part]).mean())
+            part: float(probabilistic_numeric_loss(prepared.value[part], after[part], prepared.variance[part]).mean())
             for part in PARTS
             if after[part].size
         }
         value = float(np.mean(list(parts.values()))) if self.statistic == "average" else parts[self.statistic]
         return value, parts
+
+
+def obstacle_to_numeric_loss(columns: Sequence[str], original: Table, least: int = 1) -> str:
+    """Why the numeric loss of fewer than `least` columns cannot be measured, in a sentence; empty if enough can."""
+    unknown = unknown_column(columns, original.names)
+    if unknown:
+        return unknown
+    for name in columns:
+        if not original.holds_numbers(name):
+            return (
+                f"column {name!r} is {original.attribute(name).kind} and this measure compares numbers; "
+                f"choose numeric columns or a measure for categories"
+            )
+    found = len(names_for_numeric_loss(columns, original))
+    if found < least:
+        return (
+            f"{found} numeric quasi-identifiers were found and this measure needs at least {least}; "
+            f"name numeric columns or give them the role 'quasi'"
+        )
+    return "" if original.rows else NO_RECORDS
+
+
+def names_for_numeric_loss(columns: Sequence[str], original: Table) -> list[str]:
+    """The columns chosen for a numeric loss, or every quasi-identifier that holds numbers."""
+    return list(columns) or [name for name in original.quasi_identifiers if original.holds_numbers(name)]
+
+
+def fill_numeric_means(values: Floats) -> Floats:
+    """Numeric columns whose loss is measured, with each column's mean where a value is missing."""
+    rows, columns = np.nonzero(np.isnan(values))
+    if not len(rows):
+        return values
+    complete = values.copy()
+    complete[rows, columns] = np.nanmean(values, axis=0)[columns]
+    return complete

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from crypsis.errors import SearchError, TableError, listing
 from crypsis.measures.linkage_attacks import HELD_OUT, HeldOutLinkage
 from crypsis.measures.measure import Aim, BoundMeasure, Measure, Reading
-from crypsis.measures.one_to_one_linkage import LEARNED, ONE_TO_ONE, OneToOneLinkage, PublishedClasses, learned_linkage
+from crypsis.measures.one_to_one_linkage import LEARNED, ONE_TO_ONE, OneToOneLinkage, PublishedClasses, learn_one_to_one
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.utility.analyses import Analyses, AnalysesChanged
 from crypsis.measures.utility.distributions import Distributions
-from crypsis.pieces import Pieces, complete
 from crypsis.table.equivalence_classes import MissingReading, alike_records
-from crypsis.table.table import Table
+from crypsis.table.table import PERTURBATION, Table
+from crypsis.tasks import Tasks, complete
 
 ALL_KNOWING = "all-knowing"
 """Figure of every solution where no intruder of the plan knows every quasi-identifier: the risk to one who does."""
@@ -45,7 +45,7 @@ class AllKnowing:
         """Risks, each by those quasi-identifiers that it can read, or by columns of its own."""
         found = []
         for risk in risks:
-            names = risk.columns or readable(risk, original, original.quasi_identifiers)
+            names = risk.columns or columns_objective_reads(risk, original, original.quasi_identifiers)
             measure = risk.model_copy(update={"columns": names})
             found.append((measure, measure.against(original)))
         return cls(tuple(found))
@@ -60,8 +60,8 @@ class AllKnowing:
             return None
 
 
-def readable(measure: Measure, table: Table, knows: Sequence[str]) -> tuple[str, ...]:
-    """Those of the columns the measure can read."""
+def columns_objective_reads(measure: Measure, table: Table, knows: Sequence[str]) -> tuple[str, ...]:
+    """Those of the columns that a measure can read as the scorer of masked tables binds it to the original."""
     if not measure.model_copy(update={"columns": tuple(knows)}).obstacle(table):
         return tuple(knows)
     return tuple(name for name in knows if not measure.model_copy(update={"columns": (name,)}).obstacle(table))
@@ -72,22 +72,17 @@ def readable(measure: Measure, table: Table, knows: Sequence[str]) -> tuple[str,
 
 @dataclass(frozen=True)
 class BoundReader:
-    """A measure bound to the original: once, or once for each intruder.
+    """A measure bound to the original: once, or once for each intruder."""
 
-    title    name of the figure
-    measure  the settings
-    bound    intruder (or '') → bound measure
-    """
+    title: str  # name of the figure
+    measure: Measure  # the settings
+    bound: Mapping[str, BoundMeasure]  # intruder (or '') → bound measure
 
-    title: str
-    measure: Measure
-    bound: Mapping[str, BoundMeasure]
-
-    def scoring(self, masked: Table) -> Pieces[dict[str, float]]:
-        """The reading for every intruder, small where it is good, in pieces."""
+    def read_tasks(self, masked: Table) -> Tasks[dict[str, float]]:
+        """The reading for every intruder, small where it is good, in tasks."""
         found = dict[str, float]()
         for intruder, bound in self.bound.items():
-            found[intruder] = self.measure.signed((yield from bound.scoring(masked)))
+            found[intruder] = self.measure.orient((yield from bound.read_tasks(masked)))
         return found
 
 
@@ -107,7 +102,7 @@ class Model(Protocol):
     def judge(self, table: Table) -> Any:
         """The verdict on the table."""
 
-    def knowing(self, original: Table) -> Model:
+    def bind_original(self, original: Table) -> Model:
         """The same demand, judged by the true values where it reads missing cells by them."""
 
     def shortfall(self, table: Table) -> float:
@@ -134,47 +129,38 @@ class LimitDemand:
     measure: Measure | None = None
 
 
-def infeasible_scores(shortfall: float) -> tuple[float, float]:
-    """Loss and risk of a candidate that misses a demand, for orders that minimise both.
+def infeasible_objective_scores(shortfall: float) -> tuple[float, float]:
+    """Loss and risk that the objective gives to a masked table that misses a demand.
 
     Every candidate that meets the demands dominates it, and of two that miss them the one that misses less dominates
     the other. So dominance, weighted means and archives keep feasible candidates first without knowing of demands.
 
-    shortfall  0 … 1.
-
-    Examples
-    --------
-    >>> infeasible_scores(0.25)
+    >>> infeasible_objective_scores(0.25)
     (1250.0, 1250.0)
     """
     return FAR * (1.0 + shortfall), FAR * (1.0 + shortfall)
 
 
-def within(value: float, limit: float, better: str = "low") -> bool:
-    """Whether a reading keeps its limit, apart from the last digits of its sum.
+def keeps_objective_limit(value: float, limit: float, better: str = "low") -> bool:
+    """Whether a reading keeps the limit that an objective sets, apart from the last digits of its sum.
 
-    value, limit  The reading, and what it may be at most (better "low") or at least ("high").
-    better  Which readings are good.
+    `value`, `limit`: the reading, and what it may be at most (better "low") or at least ("high").
 
-    Examples
-    --------
-    >>> within(10.000000000000004, 10.0), within(10.1, 10.0), within(10.1, 10.0, "high")
-    (True, False, True)
+    >>> keeps_objective_limit(10.000000000000004, 10.0), keeps_objective_limit(10.1, 10.0)
+    (True, False)
+    >>> keeps_objective_limit(10.1, 10.0, "high")
+    True
     """
     return bool(value <= limit + TOLERANCE if better == "low" else value >= limit - TOLERANCE)
 
 
-def excess(value: float, at_most: float) -> float:
-    """How far a reading exceeds its limit, relative to it.
+def excess_over_objective_limit(value: float, at_most: float) -> float:
+    """How far a reading exceeds its limit in the objective that scores masked tables, relative to it.
 
-    value, at_most  The reading, infinite where it cannot be taken, and the limit.
-
-    Examples
-    --------
-    >>> excess(5.0, 5.0), excess(20.0, 5.0)
+    >>> excess_over_objective_limit(5.0, 5.0), excess_over_objective_limit(20.0, 5.0)
     (0.0, 0.75)
     """
-    if within(value, at_most):
+    if keeps_objective_limit(value, at_most):
         return 0.0
     return 1.0 if math.isinf(value) else (value - at_most) / (value - at_most + (at_most if at_most > 0 else 1.0))
 
@@ -184,25 +170,17 @@ def excess(value: float, at_most: float) -> float:
 
 @dataclass(frozen=True)
 class Complaint:
-    """Why a masked table may not be released.
+    """Why a masked table may not be released."""
 
-    kind  What is not kept; 'no-model': the family of the masking gives class sizes no meaning, so no model can be
-        judged.
-    subject  The model, measure or use.
-    required, attained  The threshold and what was found; `attained` is None where it cannot be read.
-    sense  On which side of the threshold the table must be.
-    offending, records  For a model: how many records offend, of how many.
-    columns  For a model: the columns the intruder was taken to know.
-    """
-
+    # what is not kept; 'no-model': the family of the masking gives class sizes no meaning, so no model can be judged
     kind: Literal["model", "no-model", "suppression", "limit", "use"]
-    subject: str = ""
-    required: float | None = None
+    subject: str = ""  # the model, measure or use
+    required: float | None = None  # the threshold and what was found; `attained` is None where it cannot be read
     attained: float | None = None
-    sense: str = "at most"
-    offending: int = 0
+    sense: str = "at most"  # on which side of the threshold the table must be
+    offending: int = 0  # for a model: how many records offend, of how many
     records: int = 0
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # for a model: the columns the intruder was taken to know
 
 
 @dataclass(frozen=True)
@@ -217,14 +195,24 @@ class Omission:
 class Evaluation:
     """Everything the objective found on one masked table.
 
-    figures  By name; None where the figure would mean nothing.
-    omissions  Why a figure is not given.
-    intervals  95 % interval of a figure that is an estimate.
-    baselines  What guessing without the masked file achieves.
-    notes  Why a figure should be read with care.
-    verdicts  The verdict of every required model, as plain data.
-    complaints  Why the table may not be released; empty if it may.
-    columns  Loss, distance of the distribution (numbers: Kolmogorov, categories: total variation) and share of records
+    Attributes
+    ----------
+    figures
+        By name; None where the figure would mean nothing.
+    omissions
+        Why a figure is not given.
+    intervals
+        95 % interval of a figure that is an estimate.
+    baselines
+        What guessing without the masked file achieves.
+    notes
+        Why a figure should be read with care.
+    verdicts
+        The verdict of every required model, as plain data.
+    complaints
+        Why the table may not be released; empty if it may.
+    columns
+        Loss, distance of the distribution (numbers: Kolmogorov, categories: total variation) and share of records
         whose value vanished, of each quasi-identifier, per cent.
 
     Examples
@@ -253,7 +241,10 @@ class Evaluation:
     def from_dict(cls, content: Mapping[str, Any]) -> Evaluation:
         """The evaluation that was stored.
 
-        content  What `to_dict` gave.
+        Parameters
+        ----------
+        content
+            What `to_dict` gave.
         """
         return cls(
             figures=content["figures"],
@@ -269,15 +260,15 @@ class Evaluation:
         )
 
 
-def finite(value: float | None) -> float | None:
-    """A number that can be stored; None where it is infinite or not known."""
+def _finite_objective_figure(value: float | None) -> float | None:
+    """A figure of the scorer of masked tables that can be stored; None where it is infinite or not known."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def plain_verdict(verdict: Any) -> dict[str, Any]:
+def _plain_verdict(verdict: Any) -> dict[str, Any]:
     """A verdict as plain data."""
     plain = {name: value.item() if hasattr(value, "item") else value for name, value in asdict(verdict).items()}
-    plain["attained"] = finite(plain["attained"])
+    plain["attained"] = _finite_objective_figure(plain["attained"])
     return plain
 
 
@@ -341,11 +332,18 @@ ANYBODY = "anybody"
 class Objective:
     """Losses, risks and demands, bound to the original once and scored on many masked tables.
 
-    original  The table before masking.
-    measures  At least one loss and one risk, by name.
-    intruders  Who may look people up, and by which columns; by default one who knows every quasi-identifier.
-    uses, limits, models  What a masked table must keep to be released.
-    suppression  Largest share of records that may be suppressed.
+    Attributes
+    ----------
+    original
+        The table before masking.
+    measures
+        At least one loss and one risk, by name.
+    intruders
+        Who may look people up, and by which columns; by default one who knows every quasi-identifier.
+    uses, limits, models
+        What a masked table must keep to be released.
+    suppression
+        Largest share of records that may be suppressed.
 
     Examples
     --------
@@ -378,7 +376,7 @@ class Objective:
                 f"name at least one of each, or none to use the search's own"
             )
         self.original, self.measures = original, dict(measures)
-        self.models = tuple(model.knowing(original) for model in models)
+        self.models = tuple(model.bind_original(original) for model in models)
         self.suppression, self.missing = suppression, missing
         self.intruders = {name: tuple(knows) for name, knows in (intruders or {}).items()}
         if not self.intruders:
@@ -413,7 +411,7 @@ class Objective:
             return BoundReader(title, measure, {"": measure.against(self.original)})
         bound = {}
         for intruder, knows in self.intruders.items():
-            names = readable(measure, self.original, knows)
+            names = columns_objective_reads(measure, self.original, knows)
             if names:
                 bound[intruder] = measure.model_copy(update={"columns": names}).against(self.original)
         if not bound:
@@ -447,7 +445,10 @@ class Objective:
     def risks_after(self, family: str) -> list[BoundReader]:
         """The risks that mean something after a family of masking; one-to-one linkage where none does.
 
-        family  How a table was masked.
+        Parameters
+        ----------
+        family
+            How a table was masked.
         """
         known = [reader for reader in self.risks if not family or family in reader.measure.valid_for]
         return known or [self._one_to_one]
@@ -462,41 +463,52 @@ class Objective:
     def score(self, masked: Table, family: str = "") -> tuple[float, float]:
         """Mean loss, and mean risk to the worst intruder: the quick numbers a search minimises.
 
-        masked  A candidate, decoded.
-        family  Its masking family; models are not asked after a perturbation, whose classes mean nothing.
+        Parameters
+        ----------
+        masked
+            A candidate, decoded.
+        family
+            Its masking family; models are not asked after a perturbation, whose classes mean nothing.
         """
-        return complete(self.scoring(masked, family))
+        return complete(self.score_tasks(masked, family))
 
-    def scoring(self, masked: Table, family: str = "") -> Pieces[tuple[float, float]]:
-        """`score` in pieces: measure by measure."""
+    def score_tasks(self, masked: Table, family: str = "") -> Tasks[tuple[float, float]]:
+        """`score` in tasks: measure by measure."""
         losses, read = list[float](), dict[str, dict[str, float]]()
         for reader in self.losses:
-            losses += (yield from reader.scoring(masked)).values()
+            losses += (yield from reader.read_tasks(masked)).values()
         for reader in self.risks_after(family):
-            read[reader.title] = yield from reader.scoring(masked)
+            read[reader.title] = yield from reader.read_tasks(masked)
         loss, risk = float(np.mean(losses)), max(v for v in self._risks(read).values() if v is not None)
         [short] = yield [partial(self.shortfall, masked, family, {"loss": loss, "risk": risk})]
-        return infeasible_scores(short) if short else (loss, risk)
+        return infeasible_objective_scores(short) if short else (loss, risk)
 
     def shortfall(self, masked: Table, family: str = "", known: Mapping[str, float] | None = None) -> float:
         """How far a masked table misses the demanded models, limits and uses.
 
-        masked  A candidate, decoded.
-        family  Its masking family.
-        known  Readings that need not be taken again.
+        Parameters
+        ----------
+        masked
+            A candidate, decoded.
+        family
+            Its masking family.
+        known
+            Readings that need not be taken again.
         """
-        misses = [] if family == "perturbation" else [model.shortfall(masked) for model in self.models]
+        misses = [] if family == PERTURBATION else [model.shortfall(masked) for model in self.models]
         read = {"suppressed": _suppressed_share(masked), **(known or {})}
         if self.suppression < 1.0:
-            misses.append(excess(read["suppressed"], 100.0 * self.suppression))
+            misses.append(excess_over_objective_limit(read["suppressed"], 100.0 * self.suppression))
         for title, most, reader in self.limits:
-            misses.append(excess(self._known(title, reader, read, masked), most))
+            misses.append(excess_over_objective_limit(self._read_limited(title, reader, read, masked), most))
         for use, reader in self.uses:
             if use.treated_as == "limit":
-                misses.append(excess(self._known(use.title, reader, read, masked), use.tolerance))
+                misses.append(
+                    excess_over_objective_limit(self._read_limited(use.title, reader, read, masked), use.tolerance)
+                )
         return float(np.mean(misses)) if misses else 0.0
 
-    def _known(self, title: str, reader: BoundReader | None, read: Mapping[str, float], masked: Table) -> float:
+    def _read_limited(self, title: str, reader: BoundReader | None, read: Mapping[str, float], masked: Table) -> float:
         """A reading that is limited: known already, or taken now, of the worst intruder."""
         if title in read:
             return read[title]
@@ -523,19 +535,23 @@ class Objective:
     def evaluate(self, masked: Table, family: str) -> Evaluation:
         """All figures, verdicts and complaints of one masked table.
 
-        masked  A masked version of the original, row by row.
-        family  How it was masked: aggregation, recoding or perturbation.
+        Parameters
+        ----------
+        masked
+            A masked version of the original, row by row.
+        family
+            How it was masked: aggregation, recoding or perturbation.
         """
-        return complete(self.evaluating(masked, family))
+        return complete(self.evaluate_tasks(masked, family))
 
-    def evaluating(self, masked: Table, family: str) -> Pieces[Evaluation]:
-        """`evaluate` in pieces: measure by measure, model by model, column by column."""
+    def evaluate_tasks(self, masked: Table, family: str) -> Tasks[Evaluation]:
+        """`evaluate` in tasks: measure by measure, model by model, column by column."""
         found = FiguresFound(family)
         own = [reader for _, _, reader in self.limits if reader is not None]
         for reader in [*self.losses, *self.risks_after(family), *(reader for _, reader in self.uses), *own]:
-            yield from self._reading(reader, masked, found)
-        if family == "perturbation" and self._held_out is not None:
-            yield from self._reading(self._held_out, masked, found)
+            yield from self._explain_tasks(reader, masked, found)
+        if family == PERTURBATION and self._held_out is not None:
+            yield from self._explain_tasks(self._held_out, masked, found)
         self._aggregate(found)
         if not self.covers_all:
             [found.figures[ALL_KNOWING]] = yield [partial(self._all_knowing(found.family).risk, masked, found.family)]
@@ -545,23 +561,23 @@ class Objective:
         yield [partial(self._class_sizes, masked, found)]
         [found.figures[ANALYSES_KEPT]] = yield [partial(self._ask, masked)]
         found.figures["suppressed"] = _suppressed_share(masked)
-        verdicts = yield [] if family == "perturbation" else [partial(_judge, model, masked) for model in self.models]
+        verdicts = yield [] if family == PERTURBATION else [partial(_judge, model, masked) for model in self.models]
         complaints = self._complaints(verdicts, found)
-        if family == "perturbation" and not complaints:
+        if family == PERTURBATION and not complaints:
             yield [partial(self._attack, masked, found)]
             complaints = self._complaints(verdicts, found)
         return Evaluation(
-            figures={name: finite(value) for name, value in found.figures.items()},
+            figures={name: _finite_objective_figure(value) for name, value in found.figures.items()},
             omissions=found.omissions,
             intervals=found.intervals,
             baselines=found.baselines,
             notes=tuple(dict.fromkeys(found.notes)),
-            verdicts=tuple(plain_verdict(verdict) for verdict in verdicts),
+            verdicts=tuple(_plain_verdict(verdict) for verdict in verdicts),
             complaints=tuple(complaints),
             columns={name: figures for harm in harms for name, figures in harm.items()},
         )
 
-    def _reading(self, reader: BoundReader, masked: Table, found: FiguresFound) -> Pieces[None]:
+    def _explain_tasks(self, reader: BoundReader, masked: Table, found: FiguresFound) -> Tasks[None]:
         """Read one measure, for every intruder."""
         if found.family not in reader.measure.valid_for:
             found.omit(reader.title, "family", found.family)
@@ -569,7 +585,7 @@ class Objective:
         try:
             readings = {}
             for intruder, bound in reader.bound.items():
-                readings[intruder] = yield from bound.explaining(masked)
+                readings[intruder] = yield from bound.explain_tasks(masked)
         except TableError as error:
             found.omit(reader.title, "unreadable", str(error))
             return
@@ -615,19 +631,24 @@ class Objective:
     def overall(self, figure: Literal["loss", "risk", "suppressed"], masked: Table, family: str) -> float | None:
         """One of the figures that every table has, without reading what it does not need; None if it has no meaning.
 
-        figure  Which one.
-        masked  A masked table.
-        family  Its masking family.
+        Parameters
+        ----------
+        figure
+            Which one.
+        masked
+            A masked table.
+        family
+            Its masking family.
         """
         found = FiguresFound(family)
         if figure == "suppressed":
             return _suppressed_share(masked)
         for reader in self.losses if figure == "loss" else self.risks_after(family):
-            complete(self._reading(reader, masked, found))
-        return finite(self._loss(found) if figure == "loss" else self._risk(found)[0])
+            complete(self._explain_tasks(reader, masked, found))
+        return _finite_objective_figure(self._loss(found) if figure == "loss" else self._risk(found)[0])
 
     @cached_property
-    def _asked(self) -> tuple[Table, NDArray[np.intp], Analyses] | None:
+    def _drawn_analyses(self) -> tuple[Table, NDArray[np.intp], Analyses] | None:
         """Some records of the original, their rows, and analyses drawn on them; None where none can be drawn."""
         rows = np.unique(np.linspace(0, len(self.original) - 1, min(len(self.original), ASKED)).astype(np.intp))
         some = self.original.take(rows)
@@ -638,9 +659,9 @@ class Objective:
 
     def _ask(self, masked: Table) -> float | None:
         """Estimates of the analyses that a masked table leaves inside their intervals, per cent."""
-        if self._asked is None:
+        if self._drawn_analyses is None:
             return None
-        return self._asked[2].compare(masked.take(self._asked[1])).inside
+        return self._drawn_analyses[2].compare(masked.take(self._drawn_analyses[1])).inside
 
     def _attack(self, masked: Table, found: FiguresFound) -> None:
         """One-to-one and learned attackers of every intruder on a perturbed table, which a release measures too.
@@ -650,7 +671,7 @@ class Objective:
         known = ONE_TO_ONE in found.figures
         for knows in filter(None, self.intruders.values()):
             published = PublishedClasses.of(self.original, masked, knows)
-            learned = learned_linkage(published)
+            learned = learn_one_to_one(published)
             if learned is not None and learned.found > (found.figures.get(LEARNED) or -1.0):
                 found.figures[LEARNED], found.intervals[LEARNED] = learned.found, learned.interval
             if not known:
@@ -665,7 +686,7 @@ class Objective:
 
     def _class_sizes(self, masked: Table, found: FiguresFound) -> None:
         """Smallest class and share of unique records, over all quasi-identifiers and over what each intruder knows."""
-        if found.family == "perturbation":
+        if found.family == PERTURBATION:
             found.omit("k", "classes")
             found.omit("unique", "classes")
             return
@@ -681,34 +702,45 @@ class Objective:
     def _complaints(self, verdicts: Sequence[Any], found: FiguresFound) -> list[Complaint]:
         complaints = [
             Complaint(
-                "model", v.model, float(v.required), finite(v.attained), v.sense, v.offending, v.records, v.columns
+                "model",
+                v.model,
+                float(v.required),
+                _finite_objective_figure(v.attained),
+                v.sense,
+                v.offending,
+                v.records,
+                v.columns,
             )
             for v in verdicts
             if not v.holds
         ]
-        if found.family == "perturbation" and self.models:
+        if found.family == PERTURBATION and self.models:
             complaints.append(Complaint("no-model"))
         complaints += self._found_too_much(found)
         suppressed, allowed = found.figures["suppressed"] or 0.0, 100.0 * self.suppression
-        if not within(suppressed, allowed):
+        if not keeps_objective_limit(suppressed, allowed):
             complaints.append(Complaint("suppression", "", allowed, suppressed))
         for title, most, _ in self.limits:
             value = found.figures.get(title)
-            if value is None or not within(value, most):
+            if value is None or not keeps_objective_limit(value, most):
                 complaints.append(Complaint("limit", title, most, value))
         for use, reader in self.uses:
             value = found.figures[reader.title]
-            if use.treated_as == "limit" and (value is None or not within(value, use.tolerance)):
+            if use.treated_as == "limit" and (value is None or not keeps_objective_limit(value, use.tolerance)):
                 complaints.append(Complaint("use", use.title, use.tolerance, value))
         return complaints
 
     def _found_too_much(self, found: FiguresFound) -> list[Complaint]:
         """Attacks that no search is fitted to and that find more in a perturbed table than its limits on risk allow."""
         most, named = self.held_out_limit, {title for title, _, _ in self.limits}
-        if most is None or found.family != "perturbation":
+        if most is None or found.family != PERTURBATION:
             return []
         read = {name: found.figures.get(name) for name in (HELD_OUT, ONE_TO_ONE, LEARNED) if name not in named}
-        return [Complaint("limit", n, most, v) for n, v in read.items() if v is not None and not within(v, most)]
+        return [
+            Complaint("limit", n, most, v)
+            for n, v in read.items()
+            if v is not None and not keeps_objective_limit(v, most)
+        ]
 
 
 def _judge(model: Model, masked: Table) -> Any:
@@ -738,21 +770,15 @@ DEFINITIONS: dict[Figure, str] = {
 class OverallFigure:
     """A figure that every masked table has.
 
-    objective  What is measured, bound to the original.
-    figure  Which figure.
-    family  How the table was masked.
-
-    Examples
-    --------
     >>> table = crypsis.example(30)
     >>> objective = Objective(table, {"loss": crypsis.InformationLoss(), "risk": crypsis.ClassRisk()})
     >>> OverallFigure(objective, "loss", "recoding").explain(table).value
     0.0
     """
 
-    objective: Objective = field(repr=False)
-    figure: Figure
-    family: str
+    objective: Objective = field(repr=False)  # what is measured, bound to the original
+    figure: Figure  # which figure
+    family: str  # how the table was masked
 
     @property
     def aim(self) -> Aim:
@@ -760,11 +786,7 @@ class OverallFigure:
         return "risk" if self.figure == "risk" else "loss"
 
     def explain(self, masked: Table) -> Reading:
-        """Read the figure.
-
-        masked  row by row the records of the original
-        returns  infinite if a measure that belongs to the figure cannot be read
-        """
+        """Read the figure."""
         value = self.objective.overall(self.figure, masked, self.family)
         value = math.inf if value is None else value
         return Reading(f"overall {self.figure}", value, "%", "low", self.aim, DEFINITIONS[self.figure])

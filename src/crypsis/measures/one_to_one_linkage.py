@@ -18,20 +18,13 @@ from threadpoolctl import threadpool_limits
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Flags, Floats, Ints
-from crypsis.kernels.linkage import EXCLUDED, ShownClasses, fill_classes, list_classes, score_guesses
-from crypsis.measures.intervals import score_interval
-from crypsis.measures.measure import (
-    Aim,
-    BoundColumns,
-    Measure,
-    Reading,
-    alike_codes,
-    check_rows,
-    finite_numbers,
-    measures,
-)
+from crypsis.kernels.linkage import EXCLUDED, ShownClasses, fill_classes, link_nearest_classes, score_linkage_guesses
+from crypsis.measures.categories import number_masked_categories
+from crypsis.measures.intervals import score_confidence_interval
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_measured_rows, measures
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import classes_of
+from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.precision import Scales
 from crypsis.table.table import LOCAL, Table
@@ -39,23 +32,17 @@ from crypsis.table.table import LOCAL, Table
 
 @dataclass(frozen=True, eq=False)
 class PublishedClasses:
-    """Records with equal published values over some columns, and the people who are looked for in them.
+    """Records with equal published values over some columns, and the people who are looked for in them."""
 
-    known  float64[n, p]: places of the people, NaN where a value is missing
-    shown  what the classes show
-    sizes  int64[classes]
-    own  int64[n]: class of each person, −1 where the record is suppressed
-    """
-
-    known: Floats
-    shown: ShownClasses
-    sizes: Ints
-    own: Ints
+    known: Floats  # float64[n, p]: places of the people, NaN where a value is missing
+    shown: ShownClasses  # what the classes show
+    sizes: Ints  # int64[classes]
+    own: Ints  # int64[n]: class of each person, −1 where the record is suppressed
 
     @classmethod
     def of(cls, original: Table, masked: Table, names: Sequence[str]) -> PublishedClasses:
         """The classes of a masked table over the columns an intruder knows."""
-        check_rows(original.rows, masked)
+        check_measured_rows(original.rows, masked)
         classes = classes_of(masked, names)
         columns = [_column(original, masked, name, classes.first) for name in names]
         known, low, high, wide = (
@@ -92,13 +79,13 @@ def _column(original: Table, masked: Table, name: str, first: Ints) -> _Column:
             f"table; read both files with the same kinds, or leave the column out"
         )
     if attribute.numeric:
-        scales = Scales.of(finite_numbers(original, name)[:, None])
+        scales = Scales.of(finite_numbers_of_frame(original, name)[:, None])
         known, shown = (
-            scales.in_unit_interval(finite_numbers(each, name)[:, None])[:, 0] for each in (original, masked)
+            scales.in_unit_interval(finite_numbers_of_frame(each, name)[:, None])[:, 0] for each in (original, masked)
         )
         moves = True
     else:
-        codes, same = alike_codes(original, masked, name)
+        codes, same = number_masked_categories(original, masked, name)
         moves = attribute.kind is Kind.ORDINAL and same
         steps = max(len(attribute.categories) - 1, 1) if moves else 1
         known, shown = (_places(each / steps, each == MISSING) for each in (original.column(name), codes))
@@ -137,7 +124,7 @@ def _leaf_places(original: Table, hierarchy: Hierarchy, name: str) -> tuple[Floa
     """float64[leaves]: the place of each leaf, and whether places differ by as much as values do."""
     attribute = original.attribute(name)
     if attribute.numeric and hierarchy.values.size:
-        return Scales.of(finite_numbers(original, name)[:, None]).in_unit_interval(hierarchy.values[:, None])[
+        return Scales.of(finite_numbers_of_frame(original, name)[:, None]).in_unit_interval(hierarchy.values[:, None])[
             :, 0
         ], True
     if attribute.kind is Kind.ORDINAL:
@@ -279,12 +266,12 @@ class BoundOneToOne(BoundColumns[OneToOneLinkage]):
             "temperature": attack.temperature,
             f"by {attack.cost}": 1,
         }
-        return self.measure.reading(
+        return self.measure.make_reading(
             100.0 * float(attack.earned.mean()),
             self.names,
             _MISSING,
             counts,
-            interval=attack_interval(attack.earned, published, people),
+            interval=one_to_one_interval(attack.earned, published, people),
             baseline=100.0 / records if records else 0.0,
         )
 
@@ -294,30 +281,30 @@ def attack_one_to_one(published: PublishedClasses, people: Ints) -> OneToOneAtta
     sizes, own = published.sizes, published.own[people]
     if not len(sizes):
         return OneToOneAttack(np.zeros(len(people)), COSTS[0], TEMPERATURES[0])
-    costs, classes = list_classes(np.ascontiguousarray(published.known[people]), published.shown, NEAREST)
+    costs, classes = link_nearest_classes(np.ascontiguousarray(published.known[people]), published.shown, NEAREST)
     found = []
     for cost, name, listed in zip(costs, COSTS, classes, strict=True):
         for temperature in TEMPERATURES:
             weights = np.exp(-(cost - cost[:, :1]) / temperature)
-            found.append(OneToOneAttack(guess_one_to_one(weights, listed, published, people, own), name, temperature))
+            found.append(OneToOneAttack(_guess_one_to_one(weights, listed, published, people, own), name, temperature))
     return max(found, key=lambda each: float(each.earned.sum()))
 
 
-def guess_one_to_one(weights: Floats, classes: Ints, published: PublishedClasses, people: Ints, own: Ints) -> Floats:
+def _guess_one_to_one(weights: Floats, classes: Ints, published: PublishedClasses, people: Ints, own: Ints) -> Floats:
     """float64[m]: what guessing earns after classes were filled with people; `weights` are changed."""
     room = published.sizes * (len(people) / max(len(published.own), 1))
     fill_classes(weights, classes, np.asarray(room, dtype=np.float64), ROUNDS)
-    return score_guesses(weights, classes, published.sizes, own)
+    return score_linkage_guesses(weights, classes, published.sizes, own)
 
 
-def attack_interval(earned: Floats, published: PublishedClasses, people: Ints) -> tuple[float, float]:
-    """Of a draw, where the whole file would lie; of everybody, where another file of such people would."""
+def one_to_one_interval(earned: Floats, published: PublishedClasses, people: Ints) -> tuple[float, float]:
+    """How far one-to-one linkage, where every person gets a record of their own, can be trusted."""
     n, classes = len(published.own), len(published.sizes)
     largest = 1.0 / float(published.sizes.min()) if classes else 1.0
     if len(people) < n:
-        return score_interval(earned, population=n, largest=largest)
+        return score_confidence_interval(earned, population=n, largest=largest)
     groups = np.where(published.own >= 0, published.own, classes + np.arange(n))
-    return score_interval(earned, groups=groups, largest=largest)
+    return score_confidence_interval(earned, groups=groups, largest=largest)
 
 
 # -- Learned linkage: an intruder who learned from people of a similar file how records were masked.
@@ -351,12 +338,10 @@ class LearnedAttack:
     people: int
 
 
-def learned_linkage(published: PublishedClasses, seed: int = 0) -> LearnedAttack | None:
-    """Learn which of a person's nearest classes is theirs, and assign the people who were not learned from one-to-one.
+def learn_one_to_one(published: PublishedClasses, seed: int = 0) -> LearnedAttack | None:
+    """One-to-one linkage that learns which near class is a person's own, and assigns people it did not learn from.
 
-    published  the classes over what the intruder knows
-    seed  of the draw of people and of the halves
-    returns  None where fewer than `FEWEST_PEOPLE` people are in the file, too few to learn from
+    Returns None where fewer than `FEWEST_PEOPLE` people are in the file, too few to learn from.
     """
     rng = default_rng([seed, len(published.own)])
     people = np.sort(rng.permutation(len(published.own))[:MOST_PEOPLE])
@@ -370,13 +355,13 @@ def learned_linkage(published: PublishedClasses, seed: int = 0) -> LearnedAttack
         for part in (0, 1):
             learned, judged = half != part, half == part
             weights[judged] = _weigh(features, candidates, own, learned, judged, seed)
-    earned = guess_one_to_one(weights, candidates, published, people, own)
-    return LearnedAttack(100.0 * float(earned.mean()), attack_interval(earned, published, people), len(people))
+    earned = _guess_one_to_one(weights, candidates, published, people, own)
+    return LearnedAttack(100.0 * float(earned.mean()), one_to_one_interval(earned, published, people), len(people))
 
 
 def _candidates(published: PublishedClasses, people: Ints) -> Ints:
     """int64[m, nearest]: the nearest classes by either cost in turn, −1 where there are no more."""
-    listed = list_classes(np.ascontiguousarray(published.known[people]), published.shown, NEAREST)[1]
+    listed = link_nearest_classes(np.ascontiguousarray(published.known[people]), published.shown, NEAREST)[1]
     both = np.moveaxis(listed, 0, 2).reshape(len(people), -1)
     again = np.zeros(both.shape, dtype=np.bool_)
     for place in range(1, both.shape[1]):
@@ -443,7 +428,7 @@ def _weigh(features: Floats, candidates: Ints, own: Ints, learned: Flags, judged
         return _boost(features, there, right, learned, judged, seed)
     terms = _standardise(features, there)
     shown = learned & right.any(axis=1)
-    found = _share(terms[judged], there[judged], fit_logit(terms[shown], there[shown], right[shown]))
+    found = _share(terms[judged], there[judged], fit_linkage_logit(terms[shown], there[shown], right[shown]))
     return np.where(there[judged], np.maximum(found, LEAST), LEAST)
 
 
@@ -473,11 +458,10 @@ def _standardise(features: Floats, there: Flags) -> Floats:
     return np.asarray(scaled)
 
 
-def fit_logit(terms: Floats, there: Flags, right: Flags) -> Floats:
-    """Coefficients of a logit among each person's candidates (McFadden 1974), by Newton's method.
+def fit_linkage_logit(terms: Floats, there: Flags, right: Flags) -> Floats:
+    """Coefficients of a logit among the candidates of each person in learned one-to-one linkage (McFadden 1974).
 
-    terms  float64[m, nearest, q];  there  bool[m, nearest]: which candidates exist
-    right  bool[m, nearest]: the one that is theirs, one for each person
+    `terms` float64[m, nearest, q]; `right` bool[m, nearest].
     """
     m, _, q = terms.shape
     beta, chosen, ridge = np.zeros(q), terms[right].sum(axis=0), RIDGE * m

@@ -1,9 +1,5 @@
-"""Distance-based record linkage: an intruder holds the original and looks for each person in the masked file.
-
-The intruder links every known record to the nearest published one. If t published records are equally near the
-intruder can only guess, so the right one among them counts 1/t. The rate of a blind guess is given beside the rate.
-Where records of people outside the file are given, so is the control: the rate scaled by how often the attack claims
-those people. A control near the rate means that the attack does not distinguish members from others.
+"""Record linkage by distance and by agreement: an intruder holds the original and looks for each person in the
+masked file.
 """
 
 from __future__ import annotations
@@ -22,31 +18,46 @@ from pydantic import Field
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints
 from crypsis.kernels.groupings import TOLERANCE
-from crypsis.kernels.linkage import BUCKET, CodeGroups, Forest, Known, grow, link, linked, unlinked
-from crypsis.measures.intervals import score_interval
-from crypsis.measures.measure import (
-    Aim,
-    BoundColumns,
-    Measure,
-    Reading,
-    alike_codes,
-    check_rows,
-    finite_numbers,
-    measures,
+from crypsis.kernels.ledger import EXPECTED, STRICT, mixture, pattern_risk
+from crypsis.kernels.linkage import (
+    BUCKET,
+    CodeGroups,
+    Forest,
+    Known,
+    grow_linkage_forest,
+    link,
+    link_all,
+    make_unlinked,
+    own_patterns,
 )
-from crypsis.pieces import Pieces, complete
+from crypsis.measures.categorical_ledger import CategoricalRisk, Explained, tally_agreement_patterns
+from crypsis.measures.categories import (
+    CategoryContext,
+    Pairing,
+    agreements,
+    columns_of_categories,
+    number_masked_categories,
+)
+from crypsis.measures.intervals import score_confidence_interval
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_measured_rows, measures
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import equivalence_classes
+from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.precision import Scales, Scaling
 from crypsis.table.table import LOCAL, Table
+from crypsis.tasks import Tasks, complete
+
+# -- Distance-based record linkage: an intruder holds the original and looks for each person in the masked file.
+#
+# The intruder links every known record to the nearest published one. If t published records are equally near the
+# intruder can only guess, so the right one among them counts 1/t. The rate of a blind guess is given beside the rate.
+# Where records of people outside the file are given, so is the control: the rate scaled by how often the attack claims
+# those people. A control near the rate means that the attack does not distinguish members from others.
 
 
 def tree_linkage(points: Floats, masked: Floats, first: NDArray[np.int32], sizes: NDArray[np.int32]) -> float:
-    """Records that are found by their nearest masked record, each counted by its share among equally near ones.
-
-    first, sizes  a row of `masked` for each distinct protected record, and how many share it
-    """
+    """Records that are found by their nearest masked record, each counted by its share among equally near ones."""
     distinct, place = np.unique(masked[first], axis=0, return_inverse=True)
     records = np.bincount(place.ravel(), weights=sizes, minlength=len(distinct))
     tree = scipy.spatial.cKDTree(distinct)
@@ -72,20 +83,18 @@ MISSING_LINKS = (
 )
 
 CELLS_AT_ONCE, LEAST_AT_ONCE = 60_000, 256
-"""Coordinates and codes of the records that are looked for in one piece, and records at least."""
+"""Coordinates and codes of the records that are looked for in one task, and records at least."""
 
 
 class Sides(NamedTuple):
-    """One column as coordinates (known, published), or as codes (ancestors, code, place); the other part is empty.
-
-    line  for codes of a recoded column with an order: coordinates (known, published), where a leaf is published
-    """
+    """One column as coordinates (known, published), or as codes (ancestors, code, place); the other part is empty."""
 
     known: Floats
     published: Floats
     ancestors: Int32s
     codes: Int32s
     places: Int32s
+    # for codes of a recoded column with an order: coordinates (known, published), where a leaf is published
     line: tuple[Floats, Floats] | None = None
 
 
@@ -117,12 +126,12 @@ def _compare_generalised(original: Table, known: Table, masked: Table, name: str
     codes, level = masked.column(name), masked.level(name)
     if level != LOCAL:
         return _codes(hierarchy.lift(leaf, level)[:, None], codes, np.zeros(len(codes), dtype=np.int32))
-    ladder = [
+    ancestors = [
         np.where(leaf == MISSING, MISSING, hierarchy.lift(leaf, each) + hierarchy.offsets[each])
         for each in range(hierarchy.height + 1)
     ]
     stands = np.searchsorted(hierarchy.offsets, codes, side="right") - 1
-    sides = _codes(np.stack(ladder, axis=1).astype(np.int32), codes, np.maximum(stands, 0).astype(np.int32))
+    sides = _codes(np.stack(ancestors, axis=1).astype(np.int32), codes, np.maximum(stands, 0).astype(np.int32))
     return sides._replace(line=_line(original, hierarchy, name, scaling, leaf, codes))
 
 
@@ -135,8 +144,8 @@ def _line(
     """
     attribute = original.attribute(name)
     if attribute.numeric:
-        scales = Scales.of(finite_numbers(original, name)[:, None])
-        at = scales.scaled(hierarchy.values[:, None], scaling)[:, 0]
+        scales = Scales.of(finite_numbers_of_frame(original, name)[:, None])
+        at = scales.scale(hierarchy.values[:, None], scaling)[:, 0]
     elif attribute.kind is Kind.ORDINAL:
         rank = {label: code for code, label in enumerate(attribute.categories)}
         at = np.array([rank.get(label, np.nan) for label in hierarchy.labels[0]], dtype=np.float64)
@@ -153,8 +162,8 @@ def _line(
     return padded[known], padded[leaf]
 
 
-def sides_of(original: Table, known: Table, masked: Table, name: str, scaling: Scaling) -> Sides:
-    """One column of the intruder's records and of the published ones, on the original's scale."""
+def sides_of_record_linkage(original: Table, known: Table, masked: Table, name: str, scaling: Scaling) -> Sides:
+    """One column for record linkage by distance: the intruder's records and the published ones, on one scale."""
     if masked.level(name) != 0:
         return _compare_generalised(original, known, masked, name, scaling)
     attribute = original.attribute(name)
@@ -164,11 +173,13 @@ def sides_of(original: Table, known: Table, masked: Table, name: str, scaling: S
             f"table; read both files with the same kinds, or leave the column out"
         )
     if attribute.numeric:
-        scales = Scales.of(finite_numbers(original, name)[:, None])
-        columns = [scales.scaled(finite_numbers(table, name)[:, None], scaling)[:, 0] for table in (known, masked)]
+        scales = Scales.of(finite_numbers_of_frame(original, name)[:, None])
+        columns = [
+            scales.scale(finite_numbers_of_frame(table, name)[:, None], scaling)[:, 0] for table in (known, masked)
+        ]
         return _coordinates(columns[0], columns[1])
-    ours, _ = alike_codes(original, known, name)
-    theirs, same = alike_codes(original, masked, name)
+    ours, _ = number_masked_categories(original, known, name)
+    theirs, same = number_masked_categories(original, masked, name)
     if attribute.kind is Kind.ORDINAL and same:
         steps = max(len(attribute.categories) - 1, 1)
         present = original.column(name)[original.column(name) != MISSING]
@@ -196,7 +207,7 @@ class LinkagePair:
         cls, original: Table, known: Table, masked: Table, names: Sequence[str], scaling: Scaling
     ) -> LinkagePair:
         """The records of an intruder and those of a masked table, in the same scale."""
-        sides = [sides_of(original, known, masked, name, scaling) for name in names]
+        sides = [sides_of_record_linkage(original, known, masked, name, scaling) for name in names]
         offsets = np.cumsum([0, *(side.ancestors.shape[1] for side in sides)])
         places = [side.places + np.int32(start) for side, start in zip(sides, offsets, strict=False)]
         lines, column = [np.full((side.known.shape[1], 2), -1) for side in sides], 0
@@ -216,7 +227,7 @@ class LinkagePair:
         )
 
     @cached_property
-    def _known(self) -> Known:
+    def _known_records(self) -> Known:
         """The intruder's records, those with equal codes one after another."""
         order = np.lexsort(self.ancestors.T) if self.ancestors.shape[1] else np.arange(len(self.points))
         return Known(self.points, self.ancestors, order.astype(np.int64), self.lines)
@@ -240,13 +251,13 @@ class LinkagePair:
         heads = np.flatnonzero(new_group)
         starts = np.append(np.searchsorted(distinct, heads), len(distinct)).astype(np.int64)
         apart = np.ascontiguousarray(points[distinct])
-        leaves, low, high, span, root = grow(apart, starts, BUCKET)
+        leaves, low, high, span, root = grow_linkage_forest(apart, starts, BUCKET)
         forest = Forest(apart[leaves], weight[leaves], rows[distinct][leaves], low, high, span, root)
         codes, places = np.ascontiguousarray(codes[heads]), np.ascontiguousarray(places[heads])
         patterns = np.append(np.flatnonzero(_changes(places)), len(heads)).astype(np.int64)
         return CodeGroups(codes, places, patterns), forest
 
-    def counted(self) -> Flags:
+    def flag_counted(self) -> Flags:
         """bool[m, q]: which coordinates count beside the codes of each published record."""
         column, place = self.lines.T
         if not (column >= 0).any():
@@ -255,18 +266,18 @@ class LinkagePair:
 
     def own_distance(self) -> Floats:
         """How far each record lies from the one that masks it (same row); NaN where that is suppressed."""
-        square = (((self.points - self.published) * self.counted()) ** 2).sum(axis=1)
+        square = (((self.points - self.published) * self.flag_counted()) ** 2).sum(axis=1)
         met = np.take_along_axis(self.ancestors, self.places, axis=1)
         return np.where(self.kept, np.sqrt(square + (met != self.codes).sum(axis=1)), np.nan)
 
-    def ties(self, distance: Floats) -> tuple[Ints, Ints]:
+    def count_ties(self, distance: Floats) -> tuple[Ints, Ints]:
         """How many published records lie at each record's distance with none nearer, and the lowest row of them."""
-        return complete(self.tying(distance))
+        return complete(self.count_ties_tasks(distance))
 
-    def tying(self, distance: Floats) -> Pieces[tuple[Ints, Ints]]:
-        """`ties` in pieces: the trees, then a few thousand records at a time."""
-        [(groups, forest), known] = yield [self.plant, lambda: self._known]
-        ties, lowest, reach = unlinked(len(self.points))
+    def count_ties_tasks(self, distance: Floats) -> Tasks[tuple[Ints, Ints]]:
+        """`count_ties` in tasks: the trees, then a few thousand records at a time."""
+        [(groups, forest), known] = yield [self.plant, lambda: self._known_records]
+        ties, lowest, reach = make_unlinked(len(self.points))
         step = max(LEAST_AT_ONCE, CELLS_AT_ONCE // (1 + self.points.shape[1] + self.codes.shape[1]))
         some = [known._replace(order=known.order[at : at + step]) for at in range(0, len(known.order), step)]
         yield [partial(link, each, distance, groups, forest, ties, lowest, reach) for each in some]
@@ -274,7 +285,7 @@ class LinkagePair:
 
     def nearest(self) -> Floats:
         """The distance of each record to its nearest published one."""
-        return linked(self._known, np.full(len(self.points), np.inf), *self.plant())[2]
+        return link_all(self._known_records, np.full(len(self.points), np.inf), *self.plant())[2]
 
 
 def _on_line(side: Sides) -> Sides:
@@ -363,30 +374,30 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
 
     def credits(self, masked: Table) -> NDArray[np.float64]:
         """What the attack earns on each record of `people`: 0 to 1."""
-        return complete(self._earning(masked))
+        return complete(self._earn_tasks(masked))
 
-    def _earning(self, masked: Table) -> Pieces[NDArray[np.float64]]:
+    def _earn_tasks(self, masked: Table) -> Tasks[NDArray[np.float64]]:
         [pair] = yield [partial(self._meet, masked, self.original)]
         return (yield from _credit_people(pair, self.measure.ties, self.people))
 
     def read(self, masked: Table) -> float:
-        return complete(self.scoring(masked))
+        return complete(self.read_tasks(masked))
 
-    def scoring(self, masked: Table) -> Pieces[float]:
-        """`read` in pieces, since all records are looked for."""
-        return 100.0 * float((yield from self._earning(masked)).mean())
+    def read_tasks(self, masked: Table) -> Tasks[float]:
+        """`read` in tasks, since all records are looked for."""
+        return 100.0 * float((yield from self._earn_tasks(masked)).mean())
 
     def explain(self, masked: Table, control: Table | None = None) -> Reading:
         """The rate with its interval and baseline, and the control rate where outsiders are given."""
-        return complete(self.explaining(masked, control))
+        return complete(self.explain_tasks(masked, control))
 
-    def explaining(self, masked: Table, control: Table | None = None) -> Pieces[Reading]:
-        """`explain` in pieces, since all records are looked for."""
+    def explain_tasks(self, masked: Table, control: Table | None = None) -> Tasks[Reading]:
+        """`explain` in tasks, since all records are looked for."""
         [pair] = yield [partial(self._meet, masked, self.original)]
         earned = yield from _credit_people(pair, self.measure.ties, self.people)
-        return (yield [partial(self._explained, masked, control, pair, earned)])[0]  # type: ignore[no-any-return]
+        return (yield [partial(self._explain_pair, masked, control, pair, earned)])[0]  # type: ignore[no-any-return]
 
-    def _explained(
+    def _explain_pair(
         self, masked: Table, control: Table | None, pair: LinkagePair, earned: NDArray[np.float64]
     ) -> Reading:
         published = int(masked.kept.sum())
@@ -401,7 +412,7 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
             "certain hits": int((earned == 1.0).sum()),
             **claims,
         }
-        return self.measure.reading(
+        return self.measure.make_reading(
             100.0 * rate,
             self.names,
             MISSING_LINKS,
@@ -416,11 +427,11 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         """Of a draw, where the whole file would lie; of everybody, where another file of such people would."""
         largest = self.largest_credit(masked)
         if len(earned) < self.original.rows:
-            return score_interval(earned, population=self.original.rows, largest=largest)
+            return score_confidence_interval(earned, population=self.original.rows, largest=largest)
         classes = equivalence_classes(masked.codes(self.names))
         # A suppressed record is in no class.
         groups = np.where(masked.kept, classes.of, classes.count + np.arange(len(earned)))
-        return score_interval(earned, groups=groups, largest=largest)
+        return score_confidence_interval(earned, groups=groups, largest=largest)
 
     def largest_credit(self, masked: Table) -> float:
         """The most the attack can earn on a record: where it splits ties, 1/t with the t records of a class."""
@@ -428,7 +439,7 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         return 1.0 / float(sizes.min()) if self.measure.ties == "expected" and len(sizes) else 1.0
 
     def _meet(self, masked: Table, known: Table) -> LinkagePair:
-        check_rows(self.original.rows, masked)
+        check_measured_rows(self.original.rows, masked)
         return LinkagePair.between(self.original, known, masked, self.names, self.measure.scaling)
 
     def _claims(
@@ -452,7 +463,7 @@ def _mean_claim(pair: LinkagePair, accepted: float, rule: Ties) -> float:
     """The mean worth of links to the nearest published record that lie within the accepted distance."""
     distance = pair.nearest()
     near = np.where(distance <= accepted * (1 + 1e-12) + 1e-12, distance, np.nan)
-    return float(_fitness(pair.ties(near)[0], rule).mean())
+    return float(_fitness(pair.count_ties(near)[0], rule).mean())
 
 
 def _transfer_rate(rate: float, claims: dict[str, float]) -> float:
@@ -467,13 +478,13 @@ def _fitness(ties: NDArray[np.int64], rule: Ties) -> NDArray[np.float64]:
     return np.asarray(ties > 0 if rule == "first" else ties == 1, dtype=np.float64)
 
 
-def _credit_people(pair: LinkagePair, rule: Ties, people: NDArray[np.int64]) -> Pieces[NDArray[np.float64]]:
-    """What the attack earns on each of some people, in pieces."""
+def _credit_people(pair: LinkagePair, rule: Ties, people: NDArray[np.int64]) -> Tasks[NDArray[np.float64]]:
+    """What the attack earns on each of some people, in tasks."""
     if not pair.kept.any():
         return np.zeros(len(people))
     [distance] = yield [lambda: pair.own_distance()[people]]
     some = pair if len(people) == len(pair.points) else pair.about(people)
-    ties, lowest = yield from some.tying(distance)
+    ties, lowest = yield from some.count_ties_tasks(distance)
     if rule == "first":
         return np.asarray(lowest == people, dtype=np.float64)
     return _fitness(ties, rule)
@@ -488,3 +499,87 @@ def _warn(rate: float, interval: tuple[float, float], baseline: float, published
             f"that other attacks fail"
         )
     return ""
+
+
+# -- Probabilistic record linkage of categories (Fellegi and Sunter 1969): agreement patterns, weighed by EM.
+#
+# Missing values are a category of their own; suppressed records are candidates for nobody and link to nobody.
+
+MOST_ATTRIBUTES = 12
+"""Columns whose agreement patterns are counted; each one more doubles the patterns."""
+
+
+@measures.add("probabilistic-linkage")
+class ProbabilisticLinkage(CategoricalRisk):
+    """PRL: agreement patterns weighed by a mixture of matches and non-matches (Fellegi and Sunter; EM).
+
+    Share of original records whose masked record of greatest Fellegi–Sunter weight is their own, weights by EM over
+    the agreement patterns of all pairs; t tied records count 1/t (expected) or only if t = 1 (strict).
+
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("categories")
+    >>> round(crypsis.ProbabilisticLinkage().against(original).read(masked), 2)
+    33.33
+
+    Notes
+    -----
+    - Formula: weight log₂(m_a / u_a) of the agreement pattern a, m and u by EM
+    - Paper: Fellegi and Sunter (1969); PRL of Marés and Torra (2012)
+    - Cost: O(c² p + rounds · 2^p)
+    - Departures: ties count 1/t (decision 0003)
+    """
+
+    tally: ClassVar[str] = "probabilistic"
+
+    ties: Literal["expected", "strict"] = Field(
+        default="expected", description="credit among t records of greatest weight: 1/t, or only a single one"
+    )
+
+    def context(self, original: Table) -> CategoryContext:
+        problem = self.obstacle(original)
+        if problem:
+            raise TableError(problem)
+        return super().context(original)
+
+    def obstacle(self, original: Table) -> str:
+        found = len(columns_of_categories(original, self.columns))
+        too_many = f"{found} columns make too many agreement patterns; name at most {MOST_ATTRIBUTES}"
+        return too_many if found > MOST_ATTRIBUTES else super().obstacle(original)
+
+    @property
+    def rule(self) -> int:
+        """What a link among ties is worth: a rule of `kernels.ledger`."""
+        return STRICT if self.ties == "strict" else EXPECTED
+
+    def patterns(self, pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
+        """Own and all patterns per original tuple, and pairs with each pattern.
+
+        Parameters
+        ----------
+        pairing : Pairing
+            Both files (see `CategoryContext.pair`).
+
+        Returns
+        -------
+        own, seen, counted : ndarray
+        """
+        context, shape = pairing.context, pairing.shape
+        agree = agreements(pairing)
+        seen = tally_agreement_patterns(pairing, agree)
+        own = own_patterns(context.tuples, context.classes.of, pairing.codes, pairing.kept, agree, shape.at, shape.wide)
+        return own, seen, context.classes.sizes @ seen.astype(np.int64)
+
+    def score(self, pairing: Pairing) -> float:
+        own, seen, counted = self.patterns(pairing)
+        rows = pairing.context.rows
+        return float(pattern_risk(own, seen, mixture(counted, len(pairing.context.names), rows), self.rule, rows))
+
+    def explain(self, pairing: Pairing) -> Explained:
+        names, rows = pairing.context.names, pairing.context.rows
+        fitted = mixture(self.patterns(pairing)[2], len(names), rows)
+        counts: dict[str, float] = {"share of matching pairs": float(fitted[-1])}
+        for j, name in enumerate(names):
+            counts[f"agreement of matches in {name}"] = float(fitted[j])
+            counts[f"agreement of others in {name}"] = float(fitted[len(names) + j])
+        return Explained(self.score(pairing), counts, baseline=100.0 / rows, trials=rows)

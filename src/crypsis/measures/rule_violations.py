@@ -7,8 +7,8 @@ from typing import ClassVar
 from pydantic import Field, field_validator
 
 from crypsis.errors import PlanError
-from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_rows, measures
-from crypsis.table.rules import EditRule, count_violations, read_rule, rule_obstacle
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_measured_rows, measures
+from crypsis.table.rules import EditRule, judge_rule_violations, read_rule, rule_obstacle
 from crypsis.table.rules.judging import violations
 from crypsis.table.table import Table
 
@@ -70,7 +70,7 @@ class BoundRule(BoundColumns[RuleViolations]):
     """A rule bound to an original."""
 
     def read(self, masked: Table) -> float:
-        check_rows(self.original.rows, masked)
+        check_measured_rows(self.original.rows, masked)
         if not self._rule:
             return 0.0
         created = violations(self._rule, masked) & ~violations(self._rule, self.original, collected=True) & masked.kept
@@ -79,13 +79,13 @@ class BoundRule(BoundColumns[RuleViolations]):
     def explain(self, masked: Table) -> Reading:
         missing = "a missing or blanked cell may be any value: a rule that asks for it is undecided, not broken"
         if not self._rule:
-            return self.measure.reading(self.read(masked), self.names, missing, {})
-        found = count_violations(self._rule, self.original, masked)
+            return self.measure.make_reading(self.read(masked), self.names, missing, {})
+        found = judge_rule_violations(self._rule, self.original, masked)
         counts = {
             "created": found.created, "healed": found.healed, "broken before and after": found.kept,
             "undecided": found.undecided, "records": found.records,
         }  # fmt: skip
-        return self.measure.reading(self.read(masked), self._rule.columns, missing, counts)
+        return self.measure.make_reading(self.read(masked), self._rule.columns, missing, counts)
 
     @property
     def _rule(self) -> EditRule | None:

@@ -14,8 +14,10 @@ import numpy as np
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats, Ints
-from crypsis.measures.measure import alike_codes, finite_numbers, published_numbers
+from crypsis.measures.categories import number_masked_categories
+from crypsis.measures.measure import numbers_that_measures_read
 from crypsis.table.equivalence_classes import equivalence_classes
+from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
 
@@ -39,20 +41,24 @@ class Axis:
         """The axis of a column of the original."""
         if not original.holds_numbers(name):
             return cls(name, original.column(name).astype(np.int64), None)
-        numbers = finite_numbers(original, name)
+        numbers = finite_numbers_of_frame(original, name)
         held = numbers[~np.isnan(numbers)]
         edges = np.unique(np.quantile(held, np.linspace(0, 1, bins + 1)[1:-1])) if held.size else np.empty(0)
-        return cls(name, bin_numbers(numbers, edges), edges)
+        return cls(name, bin_numbers_for_spreading(numbers, edges), edges)
 
     def readings(self, original: Table, masked: Table, cells: Ints) -> Iterator[Reading]:
         """The ways a released record can hold a cell; a record takes part in the one of its own level."""
         if self.edges is not None:
-            codes = bin_numbers(published_numbers(masked, self.name), self.edges)
+            codes = bin_numbers_for_spreading(numbers_that_measures_read(masked, self.name), self.edges)
             yield codes, cells, np.ones(masked.rows)
             return
         level = masked.level(self.name)
         if level == 0:
-            yield alike_codes(original, masked, self.name)[0].astype(np.int64), cells, np.ones(masked.rows)
+            yield (
+                number_masked_categories(original, masked, self.name)[0].astype(np.int64),
+                cells,
+                np.ones(masked.rows),
+            )
             return
         hierarchy = masked.attribute(self.name).hierarchy
         if hierarchy is None:
@@ -74,8 +80,8 @@ class Axis:
             yield codes, wanted.astype(np.int64), share
 
 
-def bin_numbers(numbers: Floats, edges: Floats) -> Ints:
-    """The bin of each number; −1 where there is none."""
+def bin_numbers_for_spreading(numbers: Floats, edges: Floats) -> Ints:
+    """Spreading over the cells of a table of the original: the bin of each number; −1 for missing."""
     return np.where(np.isnan(numbers), MISSING, np.searchsorted(edges, numbers, side="left")).astype(np.int64)
 
 
@@ -102,7 +108,7 @@ class Grid:
         """float64[m, v]: totals of the original's amounts (float64[n, v]) by cell."""
         return _totals(self.owner, amounts, len(self.cells))
 
-    def released(self, masked: Table, amounts: Floats) -> Floats:
+    def sum_released(self, masked: Table, amounts: Floats) -> Floats:
         """float64[m, v]: totals of the released amounts in each cell of the original; suppressed records hold 0."""
         size = len(self.cells)
         total = np.zeros((size, amounts.shape[1]))

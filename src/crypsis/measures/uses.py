@@ -23,14 +23,14 @@ from crypsis.measures.measure import (
     BoundMeasure,
     Measure,
     Reading,
-    check_rows,
-    finite_numbers,
+    check_measured_rows,
     measures,
-    published_numbers,
+    numbers_that_measures_read,
 )
 from crypsis.measures.numeric_loss import Moments
 from crypsis.measures.spreading import Grid
 from crypsis.registry import ColumnName
+from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.table import Table
 
 Found = tuple[float, Mapping[str, float]]
@@ -129,21 +129,21 @@ class BoundUse(BoundMeasure):
     prepared: Any
 
     def read(self, masked: Table) -> float:
-        check_rows(self.rows, masked)
+        check_measured_rows(self.rows, masked)
         return self.use.compare(self.prepared, masked)[0]
 
     def explain(self, masked: Table) -> Reading:
-        check_rows(self.rows, masked)
+        check_measured_rows(self.rows, masked)
         value, counts = self.use.compare(self.prepared, masked)
         released = {"records released": int(masked.kept.sum())}
-        return self.use.reading(value, self.use.scope(), self.use.missing, {**counts, **released})
+        return self.use.make_reading(value, self.use.scope(), self.use.missing, {**counts, **released})
 
 
-def weights_of(table: Table, name: str) -> Floats:
-    """The weight of each record: 1 unless a column gives it; 0 where it is missing or the record suppressed."""
+def weights_for_uses(table: Table, name: str) -> Floats:
+    """Weights of records in every declared use: 1 unless a column gives them; 0 if missing or suppressed."""
     if not name:
         return table.kept.astype(np.float64)
-    weights = np.nan_to_num(published_numbers(table, name), nan=0.0)
+    weights = np.nan_to_num(numbers_that_measures_read(table, name), nan=0.0)
     if bool((weights < 0).any()):
         raise TableError(f"column {name!r} holds negative numbers and cannot weigh records; choose another column")
     return weights
@@ -196,14 +196,14 @@ class TableUse(DeclaredUse):
 
     def prepare(self, original: Table) -> PreparedTable:
         grid = Grid.of(original, self.columns, self.bins)
-        return PreparedTable(grid, _shares(grid.own(weights_of(original, self.weights)[:, None])[:, 0]))
+        return PreparedTable(grid, _shares(grid.own(weights_for_uses(original, self.weights)[:, None])[:, 0]))
 
     def compare(self, prepared: PreparedTable, masked: Table) -> Found:
-        weights = weights_of(masked, self.weights)
+        weights = weights_for_uses(masked, self.weights)
         total = float(weights.sum())
         if total <= 0:
             return 100.0, {"cells": len(prepared.shares)}
-        released = prepared.grid.released(masked, weights[:, None])[:, 0] / total
+        released = prepared.grid.sum_released(masked, weights[:, None])[:, 0] / total
         # What does not fall into a cell of the original lies wholly outside its table.
         outside = max(1.0 - float(released.sum()), 0.0)
         distance = 0.5 * (float(np.abs(prepared.shares - released).sum()) + outside)
@@ -271,19 +271,19 @@ class MeansUse(DeclaredUse):
 
     def prepare(self, original: Table) -> PreparedMeans:
         grid = Grid.of(original, self.by, self.bins)
-        weights = weights_of(original, self.weights)
+        weights = weights_for_uses(original, self.weights)
         totals = grid.own(np.concatenate([weights[:, None], self._sums(original, weights)], axis=1))
         return PreparedMeans(grid, _shares(totals[:, 0]), _means(totals[:, 1:]))
 
     def _sums(self, table: Table, weights: Floats) -> Floats:
         """float64[n, 2 p]: weight of the cells that hold a number, then weight times number."""
-        numbers = np.stack([published_numbers(table, name) for name in self.columns], axis=1)
+        numbers = np.stack([numbers_that_measures_read(table, name) for name in self.columns], axis=1)
         held = np.where(np.isnan(numbers), 0.0, weights[:, None])
         return np.concatenate([held, held * np.nan_to_num(numbers, nan=0.0)], axis=1)
 
     def compare(self, prepared: PreparedMeans, masked: Table) -> Found:
-        sums = self._sums(masked, weights_of(masked, self.weights))
-        after = _means(prepared.grid.released(masked, sums))
+        sums = self._sums(masked, weights_for_uses(masked, self.weights))
+        after = _means(prepared.grid.sum_released(masked, sums))
         changes = [
             _relative(prepared.means[:, place], after[:, place], prepared.shares) for place in range(len(self.columns))
         ]
@@ -338,7 +338,7 @@ class CorrelationUse(DeclaredUse):
         return self.columns
 
     def prepare(self, original: Table) -> tuple[Floats, Floats]:
-        values = np.stack([finite_numbers(original, name) for name in self.columns], axis=1)
+        values = np.stack([finite_numbers_of_frame(original, name) for name in self.columns], axis=1)
         present = ~np.isnan(values)
         held = np.maximum(present.sum(axis=0), 1)
         centre = np.asarray(np.where(present, values, 0.0).sum(axis=0) / held)
@@ -352,7 +352,7 @@ class CorrelationUse(DeclaredUse):
         centre, before = prepared
         if not masked.kept.any():
             return 100.0, {"pairs": len(before)}
-        values = np.stack([published_numbers(masked, name) for name in self.columns], axis=1)
+        values = np.stack([numbers_that_measures_read(masked, name) for name in self.columns], axis=1)
         gaps = np.abs(self._pairs(values, centre) - before)
         return 50.0 * float(gaps.mean()), {"pairs": len(before), "largest difference": float(gaps.max())}
 

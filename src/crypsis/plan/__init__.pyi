@@ -12,6 +12,6 @@ from crypsis.plan.sections import (
     Requirement as Requirement,
     Scenario as Scenario,
     SearchChoice as SearchChoice,
-    read_budget as read_budget,
-    share as share,
+    read_plan_budget as read_plan_budget,
+    read_plan_share as read_plan_share,
 )

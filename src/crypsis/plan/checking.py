@@ -9,21 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from crypsis.audits import FindingKind
-from crypsis.audits.dependence import MOST_RESTORED, find_determining
+from crypsis.audits.dependence import MOST_RESTORED, find_determining_dependence
 from crypsis.audits.exposure import singling_out
-from crypsis.audits.partial_values import find_restoring
-from crypsis.audits.preview import preview_findings
-from crypsis.audits.published import Published, find_reason
+from crypsis.audits.preview import preview_findings, preview_restoring_columns
+from crypsis.audits.published import Published, published_finding_reason
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.measures.measure import Measure
 from crypsis.plan.document import Plan, load
-from crypsis.plan.sections import Use, read_budget
+from crypsis.plan.sections import Use, read_plan_budget
 from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.rules import read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
-from crypsis.text import finding_text
+from crypsis.text import attack_finding_text
 
 LOOKED_AT = 50_000
 """Records on which remarks about dependences rest; a release looks at all of them."""
@@ -35,31 +34,22 @@ LIBRARIES = 250.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known of one search before it runs, from counts alone.
-
-    candidates  number of candidates, where the search knows it
-    megabytes  memory it takes, about
-    """
+    """What is known of one search before it runs, from counts alone."""
 
     search: str
-    candidates: float | None
-    megabytes: float
+    candidates: float | None  # number of candidates, where the search knows it
+    megabytes: float  # memory it takes, about
 
 
 @dataclass(frozen=True)
 class Check:
-    """The result of a check.
+    """The result of a check."""
 
-    problems  what must be corrected
-    rows  records of the table
-    estimates  size of each search
-    seconds  how long the run takes: its budget; None where that is a number of generations or evaluations
-    """
-
-    problems: tuple[str, ...]
+    problems: tuple[str, ...]  # what must be corrected
     notes: tuple[str, ...] = ()
-    rows: int = 0
-    estimates: tuple[Estimate, ...] = field(default=())
+    rows: int = 0  # records of the table
+    estimates: tuple[Estimate, ...] = field(default=())  # size of each search
+    # how long the run takes: its budget; None where that is a number of generations or evaluations
     seconds: float | None = None
 
     @property
@@ -68,11 +58,10 @@ class Check:
         return not self.problems
 
 
-def check(path: str | Path, *, estimate: bool = True) -> Check:
-    """Check a plan, its data and its hierarchies.
+def check_before_run(path: str | Path, *, estimate: bool = True) -> Check:
+    """The check before a run: gather all problems of plan, data and hierarchies, and sizes of searches.
 
-    estimate  whether to estimate the size of the searches
-    returns  all problems at once
+    `estimate`: whether to estimate the size of the searches.
     """
     path = Path(path)
     plan, problems = Plan.understand(load(path))
@@ -86,7 +75,7 @@ def check(path: str | Path, *, estimate: bool = True) -> Check:
     problems += against(plan.model_copy(update={"search": ()}) if unread else plan, table)
     notes = (*table.notes, *_remarks(plan, table))
     estimates = () if problems or not estimate else tuple(_estimates(plan, table))
-    limit = read_budget(plan.run.budget).seconds if plan.run.budget else math.inf
+    limit = read_plan_budget(plan.run.budget).seconds if plan.run.budget else math.inf
     return Check(tuple(problems), notes, len(table), estimates, limit if math.isfinite(limit) else None)
 
 
@@ -213,7 +202,7 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
 
 def _find_undecided(table: Table) -> list[str]:
     """Columns that nobody decided about."""
-    names = listing(table.named(Role.UNDECIDED), most=40)
+    names = listing(table.names_by_role(Role.UNDECIDED), most=40)
     text = f"no release before somebody decides about {names}: give each a role other than undecided"
     return [text] if names else []
 
@@ -232,7 +221,7 @@ def _find_unmasked(plan: Plan, table: Table) -> list[str]:
 def _find_uncovered(plan: Plan, table: Table) -> list[str]:
     """That no demand speaks of an intruder who knows every quasi-identifier, and which scenarios give no reason."""
     everything = set(table.quasi_identifiers)
-    covering = [*(each.knows for each in plan.scenario), *(model.known(table) for model in plan.models())]
+    covering = [*(each.knows for each in plan.scenario), *(model.known_columns(table) for model in plan.models())]
     if not plan.scenario or any(set(columns) >= everything for columns in covering):
         return []
     silent = [each.name for each in plan.scenario if not each.because.strip()]
@@ -248,8 +237,9 @@ def _find_uncovered(plan: Plan, table: Table) -> list[str]:
 def _wildcards(plan: Plan, table: Table) -> list[str]:
     """Demands that let a missing value equal every value, where columns have missing values."""
     return [
-        f'{registered.name_of(model)}: missing = "wildcard" lets a missing value of {listing(model.known(table))} '
-        f'equal every value, which overstates protection; "target" counts by the true values'
+        f'{registered.name_of(model)}: missing = "wildcard" lets a missing value of '
+        f"{listing(model.known_columns(table))} equal every value, which overstates protection; "
+        f'"target" counts by the true values'
         for model in plan.models()
         if isinstance(model, KAnonymity) and model.missing == "wildcard" and model.remark(table)
     ]
@@ -282,13 +272,13 @@ def _dependences(plan: Plan, table: Table) -> list[str]:
     """Columns that determine quasi-identifiers, and those that would restore some of their masked values."""
     alone = {name for choice in plan.mask for name in choice.build().columns}
     table, drawn = _some(table)
-    certain = find_determining(table)
+    certain = find_determining_dependence(table)
     found = [
         f"{name} determines {listing(targets)} in at least 99 % of the records{drawn} and may restore what is masked "
         f"there: no release while it does; give it the role quasi or identifier, or a reason in a [[waive]] table"
         for name, targets in certain.items()
     ]
-    for each in find_restoring(table):
+    for each in preview_restoring_columns(table):
         name, target = each.columns[:2]
         telling = each.share > MOST_RESTORED or table.attribute(name).role is Role.WEIGHT
         if telling and name not in certain and name not in alone:
@@ -310,10 +300,11 @@ def _some(table: Table) -> tuple[Table, str]:
 
 def _assumptions(plan: Plan, table: Table) -> list[str]:
     """Confidential columns by which people will be found, and of which nobody said that no one outside knows them."""
-    stated = set(table.confidential) - set(plan.unstated())
+    stated = set(table.confidential) - set(plan.list_unstated())
     stated |= {each.column for each in plan.waive if each.finding is FindingKind.ASSUMPTION}
     return [
-        f"{finding_text(each)}, about, where the other columns are masked: no release before {each.columns[0]} has the "
+        f"{attack_finding_text(each)}, about, where the other columns are masked: no release before "
+        f"{each.columns[0]} has the "
         f'role quasi, or because = "…" in its line says why nobody outside knows it'
         for each in preview_findings(table, stated=stated)
     ]
@@ -323,11 +314,11 @@ def _single(plan: Plan, table: Table) -> list[str]:
     """Columns nobody will mask in which many stand alone, and what was decided about them."""
     waivers, alone = plan.waivers(), {name for choice in plan.mask for name in choice.build().columns}
     found = []
-    left = table.drop([*table.named(*UNPUBLISHED, Role.QUASI_IDENTIFIER), *alone])
-    for each in singling_out(Published(left, unstated=frozenset(plan.unstated()))):
+    left = table.drop([*table.names_by_role(*UNPUBLISHED, Role.QUASI_IDENTIFIER), *alone])
+    for each in singling_out(Published(left, unstated=frozenset(plan.list_unstated()))):
         (name,) = each.columns
         share = f"{name} singles out {100 * each.share:.3g} % of the records by itself, {each.records}"
-        reason = find_reason(each, waivers)
+        reason = published_finding_reason(each, waivers)
         if reason:
             found.append(f"{share}, which is waived: {reason}")
         elif each.refuses:

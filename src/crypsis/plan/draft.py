@@ -7,13 +7,13 @@ import os
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.audits.default_roles import cautious
-from crypsis.audits.household_inference import records_for_units, records_of_a_unit
+from crypsis.audits.default_roles import assign_default_roles
+from crypsis.audits.household_inference import count_inferable_household_records, records_against_household_inference
 from crypsis.errors import listing
 from crypsis.masking.partitioning import LARGE
 from crypsis.measures.estimate_use import EstimateUse
@@ -22,10 +22,10 @@ from crypsis.searches.search import offers
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.links import links
-from crypsis.table.profile import LARGEST_SHARE, RARE, Clue, ColumnProfile, Profile
+from crypsis.table.profile import LARGEST_SHARE, RARE, Clue, ColumnProfile, Profile, profile_name_subjects
 from crypsis.table.rules import proposed_rules
 from crypsis.table.table import Table
-from crypsis.text import reason_text
+from crypsis.text import role_reason_text
 
 MASKED_ALONE = (Role.CONFIDENTIAL, Role.WEIGHT, Role.STRATUM)
 """Roles of columns that are published beside the quasi-identifiers."""
@@ -34,10 +34,7 @@ MASKED_ALONE = (Role.CONFIDENTIAL, Role.WEIGHT, Role.STRATUM)
 def draft_maskings(table: Table, columns: Sequence[ColumnProfile], k: int, stated: Collection[str]) -> list[str]:
     """The tables [[mask]] of a first plan, as lines.
 
-    table  as collected
-    columns  with their roles and kinds
-    k  records that share a value at least
-    stated  confidential columns of which somebody said that nobody outside knows them: few people may be alone there
+    `k`: records that share a value at least.
     """
     if len(table) < k:
         return []
@@ -148,17 +145,22 @@ FEW_VALUES = 10
 
 
 def draft(
-    source: Path, plan: Path, table: Table, seen: Profile, k: int, because: Mapping[str, str] | None = None
+    source: Path,
+    plan: Path,
+    table: Table,
+    seen: Profile,
+    k: int,
+    because: Mapping[str, str] | None = None,
+    *,
+    diverse: bool = False,
 ) -> str:
     """A commented plan for a file, from its profile: roles and kinds with the reason for each.
 
-    plan  where it will be written; paths in it are relative to its folder
-    seen  profile; where no quasi-identifier is recognised, undecided columns are settled by the safest reading
-    because  why a column has the role other, or why nobody outside knows a confidential one
+    `diverse`: whether two values of a confidential column are demanded in every class, where it has enough of both.
     """
     quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
     known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
-    columns = (seen if known else cautious(seen, table)).columns
+    columns = (seen if known else assign_default_roles(seen, table)).columns
     assumed = {Clue.DECLARED: DECLARED, Clue.OUTCOME_NAME: OUTCOME}
     why = {c.name: assumed.get(c.reasons[0].clue, "") for c in columns if c.role == Role.CONFIDENTIAL}
     given = {name: {"because": text} for name, text in {**why, **(because or {})}.items() if text}
@@ -166,31 +168,38 @@ def draft(
     leading = {column.name for column in masked if column.kind != Kind.NUMERIC}
     for link in links(table, [column.name for column in masked], leading):
         given[link.name] = given.get(link.name, {}) | {"linked": link.lead}
-    together = [records_of_a_unit(table, c.name) for c in columns if c.role == Role.HOUSEHOLD]
+    together = [count_inferable_household_records(table, c.name) for c in columns if c.role == Role.HOUSEHOLD]
     records, largest = k * max([*together, 1]), seen.rows // CLASSES_FOR_A_LIMIT
     if records > largest:
         records = k
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
-    classes = _Classes(k, *records_for_units(roled, records, largest), balanced=records > k)
+    classes = _Classes(k, *records_against_household_inference(roled, records, largest), balanced=records > k)
     maskings = draft_maskings(table, columns, k, [name for name, entry in given.items() if entry.get("because")])
-    head = _head(os.path.relpath(source, plan.parent), columns, classes, given, maskings)
+    commonest = {c.name: _largest_share(table, c.name) for c in columns if c.role == Role.CONFIDENTIAL}
+    diversity = _diversity(columns, commonest, classes.records, demanded=diverse)
+    head = _head(
+        os.path.relpath(source, plan.parent), columns, classes, given, maskings, diversity, _describe_reading(table)
+    )
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
     return "\n".join([*head, *_rules(described, columns), *_searches(described, classes.records), *_tail(table)])
 
 
+def _describe_reading(table: Table) -> dict[str, Any]:
+    """How the file is to be read, where that is not what everybody would assume: as given, or as found out."""
+    found = getattr(table.origin, "read_with", None)
+    if found is None:
+        return {}
+    usual = {"delimiter": (",", "\t"), "encoding": ("utf8", "utf-8"), "missing": (("",),), "decimal": (".",)}
+    return {name: value for name, value in found.given().items() if value not in usual.get(name, ())}
+
+
 class _Classes(NamedTuple):
-    """How large classes must be.
+    """How large classes must be."""
 
-    people  asked for
-    records  demanded, more where several belong to one person or household
-    column  what says which records belong together, where groups of that many would be of too few people
-    balanced  whether each person has as many records
-    """
-
-    people: int
-    records: int
-    column: str
-    balanced: bool
+    people: int  # asked for
+    records: int  # demanded, more where several belong to one person or household
+    column: str  # what says which records belong together, where groups of that many would be of too few people
+    balanced: bool  # whether each person has as many records
 
     def remark(self) -> list[str]:
         """Why more records are demanded than people."""
@@ -209,6 +218,8 @@ def _head(
     classes: _Classes,
     given: Mapping[str, Mapping[str, str]],
     maskings: Sequence[str],
+    diversity: Sequence[str],
+    reading: Mapping[str, Any],
 ) -> list[str]:
     """Data, columns and demands."""
     k, records = classes.people, classes.records
@@ -218,6 +229,7 @@ def _head(
         "",
         "[data]",
         f"source = {_quote(source)}",
+        *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in reading.items()),
         "",
         "[columns]",
         "# role: identifier (never released) | quasi (an intruder may know it) | confidential | weight | stratum |",
@@ -233,7 +245,7 @@ def _head(
         entry += "".join(f", {key} = {_quote(value)}" for key, value in given.get(column.name, {}).items())
         if column.hierarchy and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT):
             entry += f", hierarchy = {_quote(column.hierarchy)}"
-        lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {reason_text(column.reasons)}")
+        lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {role_reason_text(column.reasons)}")
     return [
         *lines,
         "",
@@ -245,24 +257,55 @@ def _head(
         f"k = {records}",
         *_missing_cells(columns),
         "",
-        *_diversity(columns),
+        *diversity,
         *_risk_limit(k),
         *_scenarios([column.name for column in columns if column.role == Role.QUASI_IDENTIFIER], records),
     ]
 
 
-def _diversity(columns: Sequence[ColumnProfile]) -> list[str]:
-    """The proposal to demand different values in every class, where a confidential column has few of them."""
+ENOUGH_OTHERS = 2.0
+"""Records of a class that hold another value than the commonest, on average, where two values are demanded of it."""
+
+
+def _largest_share(table: Table, name: str) -> float:
+    """Share of the records that hold the commonest value, missing ones left out."""
+    counts = _count_values(table, name)
+    return float(counts.max() / counts.sum()) if counts.size else 1.0
+
+
+def _diversity(
+    columns: Sequence[ColumnProfile], commonest: Mapping[str, float], records: int, *, demanded: bool
+) -> list[str]:
+    """The demand, or the proposal, of different values in every class, where a confidential column has few of them.
+
+    `commonest`: share of the records with the commonest value of each; `records`: records of a class.
+    """
     few = [c.name for c in columns if c.role == Role.CONFIDENTIAL and 2 <= c.distinct <= FEW_VALUES]
-    if not few:
-        return []
+    held = [name for name in few if demanded and (1 - commonest[name]) * records >= ENOUGH_OTHERS]
+    left = [name for name in few if name not in held]
+    lines = list[str]()
+    if held:
+        lines += [
+            f"# {listing(held)}: of so few values a class may hold only one: whoever finds the class then knows it.",
+            "# Two are demanded in every class, at some loss:",
+            *_two_values(held, ""),
+        ]
+    if left:
+        why = " One is held by nearly everybody, so this needs large classes." if demanded else ""
+        lines += [
+            f"# {listing(left)}: of so few values a class may hold only one: whoever finds the class then knows it.",
+            f"# This demands two in every class, at some loss.{why}",
+            *_two_values(left, "# "),
+        ]
+    return lines
+
+
+def _two_values(names: Sequence[str], mark: str) -> list[str]:
     return [
-        f"# {listing(few)}: of so few values a class may hold only one, and whoever finds the class then knows it.",
-        "# This demands two in every class, at some loss:",
-        "# [[require]]",
-        '# model = "l-diversity"',
-        "# l = 2",
-        f"# confidential = [{', '.join(map(_quote, few))}]",
+        f"{mark}[[require]]",
+        f'{mark}model = "l-diversity"',
+        f"{mark}l = 2",
+        f"{mark}confidential = [{', '.join(map(_quote, names))}]",
         "",
     ]
 
@@ -278,19 +321,46 @@ def _missing_cells(columns: Sequence[ColumnProfile]) -> list[str]:
     ]
 
 
+AT_WORK = frozenset(
+    "job occ occp occup isco nace ed educ edu school schooling emp empl employed unemp unempl exper tenure union "
+    "major hours hrs occupation profession employer employment unemployed unemployment industry sector workclass "
+    "work worker experience education educated degree college university graduate diploma fulltime parttime "
+    "selfemployed seniority rank position department team beruf taetigkeit arbeitgeber beschaeftigung bildung "
+    "arbeitszeit metier emploi ocupacion empleo trabajo educacion ocupacao emprego trabalho occupazione "
+    "professione lavoro istruzione beroep werk opleiding".split()
+)
+"""Words about what colleagues know."""
+
+
+def _who_knows(names: Sequence[str]) -> dict[str, list[str]]:
+    """Which columns a neighbour and a colleague may know, from what the names are about; together all of them."""
+    neighbour, colleague = list[str](), list[str]()
+    for name in names:
+        subject, word = next(profile_name_subjects(name), ("", ""))
+        if subject in ("age", "sex", "race"):
+            neighbour.append(name)
+            colleague.append(name)
+        else:
+            (colleague if word in AT_WORK else neighbour).append(name)
+    if len(neighbour) == len(names) or len(colleague) == len(names) or not colleague:
+        half = (len(names) + 1) // 2
+        neighbour, colleague = list(names[:half]), list(names[half:])
+    return {"neighbour": neighbour, "colleague": colleague}
+
+
 def _scenarios(names: Sequence[str], k: int) -> list[str]:
     """What may take the place of k over all quasi-identifiers, as comments; nothing for a single column."""
     if len(names) < 2:
         return []
-    half = (len(names) + 1) // 2
     lines = [
         "# With k over all quasi-identifiers every column is masked together with all others. Two forms lose less, and",
-        "# promise less; in both the search grouping masks columns apart. Either takes the place of [[require]] above.",
+        "# promise less; in both the search mixed-grouping masks columns apart. Either takes the place of [[require]]",
+        "# above.",
         "#",
         "# 1. Scenarios: no intruder knows all columns. One table each; the worst one counts. Each says why its",
         "#    intruder knows no other column. Who knows all is not covered; that risk is shown with every solution.",
     ]
-    for name, knows in (("neighbour", names[:half]), ("colleague", names[half:])):
+    for name, knows in _who_knows(names).items():
         lines += [
             "# [[scenario]]",
             f'# name = "{name}"',
@@ -305,8 +375,7 @@ def _scenarios(names: Sequence[str], k: int) -> list[str]:
         "#    for an intruder who knows every column; no class size is promised, nor anything about other attacks.",
         "#",
         "# [[search]]",
-        '# name = "grouping"',
-        '# recipe = "mixed"',
+        '# name = "mixed-grouping"',
         f"# k = {k}",
         f"# largest_k = {10 * k}",
         "",

@@ -31,30 +31,15 @@ _FRIENDLY = {
 
 @dataclass(frozen=True)
 class PlanProblem:
-    """A problem of a document.
+    """A problem of a document."""
 
-    place  keys and positions that lead to it
-    message  the sentence, with the place
-    """
-
-    place: tuple[Any, ...]
-    message: str
+    place: tuple[Any, ...]  # keys and positions that lead to it
+    message: str  # the sentence, with the place
 
 
 def place_text(loc: Sequence[Any]) -> str:
     """A place in a document; positions in lists count from 1.
 
-    Parameters
-    ----------
-    loc : sequence
-        Keys and positions.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> place_text(("search", 0, "name"))
     'search[1].name'
     """
@@ -67,18 +52,7 @@ def place_text(loc: Sequence[Any]) -> str:
 def problems_of(error: ValidationError, root: type[BaseModel], also: Sequence[str] = ()) -> list[PlanProblem]:
     """The problems that pydantic found.
 
-    Parameters
-    ----------
-    error : pydantic.ValidationError
-        What pydantic found.
-    root : type
-        The model of the document.
-    also : sequence of str
-        Keys of the same table that belong to another model, suggested for a misspelt one.
-
-    Returns
-    -------
-    list of PlanProblem
+    `also`: keys of the same table that belong to another model, suggested for a misspelt one.
     """
     found, seen = [], set()
     for item in error.errors(include_url=False):
@@ -91,19 +65,7 @@ def problems_of(error: ValidationError, root: type[BaseModel], also: Sequence[st
 
 
 def problems_text(where: str, problems: list[str]) -> str:
-    """One problem in one line, several as a list.
-
-    Parameters
-    ----------
-    where : str
-        Name of the document.
-    problems : list of str
-        One sentence each.
-
-    Returns
-    -------
-    str
-    """
+    """One problem in one line, several as a list."""
     if len(problems) == 1:
         return f"{where}: {problems[0]}"
     return f"{where}: {len(problems)} problems\n" + "\n".join(f"  {n}. {text}" for n, text in enumerate(problems, 1))
@@ -113,10 +75,10 @@ def _message(item: dict[str, Any], root: type[BaseModel], also: Sequence[str]) -
     loc, kind = item["loc"], item["type"]
     where = place_text(loc) or "settings"
     if kind == "extra_forbidden":
-        known = [*known_keys(root, loc[:-1]), *(also if len(loc) == 1 else ())]
+        known = [*_keys_known_at_problem(root, loc[:-1]), *(also if len(loc) == 1 else ())]
         return f"{where}: unknown key{suggestion(str(loc[-1]), known)}; known: {listing(known, most=30)}"
     if kind == "missing":
-        known = known_keys(root, loc[:-1])
+        known = _keys_known_at_problem(root, loc[:-1])
         return f"{where} is needed" + (f"; the table may hold: {listing(known, most=30)}" if len(known) > 1 else "")
     if kind in ("literal_error", "enum"):
         allowed = item["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
@@ -139,20 +101,8 @@ def _is_branch(part: Any) -> bool:
     return isinstance(part, str) and (part in ("str", "int", "float", "bool") or part.endswith(("]", ")")))
 
 
-def known_keys(root: type[BaseModel], loc: Sequence[Any]) -> list[str]:
-    """The keys of the table at a place; empty where any key is allowed.
-
-    Parameters
-    ----------
-    root : type
-        The model of the document.
-    loc : sequence
-        Keys and positions.
-
-    Returns
-    -------
-    list of str
-    """
+def _keys_known_at_problem(root: type[BaseModel], loc: Sequence[Any]) -> list[str]:
+    """The keys that are allowed where a problem of a document is; empty where any key is allowed."""
     model = _model_at(root, loc)
     return [field.alias or name for name, field in model.model_fields.items()] if model else []
 

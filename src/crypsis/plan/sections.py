@@ -10,20 +10,22 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import PydanticCustomError
 
 from crypsis.audits import FindingKind
-from crypsis.errors import PlanError
+from crypsis.errors import PlanError, listing
 from crypsis.evolution import Budget
 from crypsis.masking import methods
 from crypsis.masking.method import MaskingMethod
 from crypsis.measures import measures
 from crypsis.measures.measure import Measure
 from crypsis.measures.rule_violations import RuleViolations
-from crypsis.plan.problems import place_text, problems_of
+from crypsis.plan.problems import problems_of
 from crypsis.privacy import models
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import ColumnName, Registry, Settings
 from crypsis.searches import searches
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Kind, Role, Scale
+from crypsis.table.equivalence_classes import HOW_READ, MissingReading
+from crypsis.table.readers.notation import DATE_FORMS
 from crypsis.table.rules import read_rule
 
 REFUSED = "registry"
@@ -34,15 +36,7 @@ T = TypeVar("T")
 
 
 class Named(BaseModel, Generic[T]):
-    """An entry with the name of a registered class, fields of the plan, and the settings of the class.
-
-    Attributes
-    ----------
-    registry : Registry
-        Where the name is looked up.
-    key : str
-        The field with the name: the first one.
-    """
+    """An entry with the name of a registered class, fields of the plan, and the settings of the class."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -65,18 +59,7 @@ class Named(BaseModel, Generic[T]):
 
     @classmethod
     def refusals(cls, given: Mapping[str, Any]) -> list[str]:
-        """Why an entry cannot be built.
-
-        Parameters
-        ----------
-        given : mapping
-            The entry as written.
-
-        Returns
-        -------
-        list of str
-            One sentence each; empty if it can be built or has no name.
-        """
+        """Why an entry cannot be built."""
         name = given.get(cls.key)
         if not isinstance(name, str):
             return []
@@ -119,28 +102,12 @@ MOST = 100_000_000
 """Largest number of evaluations or generations of one search."""
 
 
-def read_budget(text: str) -> Budget:
-    """Read a budget.
+def read_plan_budget(text: str) -> Budget:
+    """Read the budget that a table of the plan gives, such as a time.
 
     Time is for the whole run, which its searches share; evaluations and generations are for each search.
 
-    Parameters
-    ----------
-    text : str
-        For example "60s", "10m", "500 evaluations" or "50 generations".
-
-    Returns
-    -------
-    Budget
-
-    Raises
-    ------
-    ValueError
-        If it is no budget.
-
-    Examples
-    --------
-    >>> read_budget("10m").seconds
+    >>> read_plan_budget("10m").seconds
     600.0
     """
     found = _FORM.match(text)
@@ -172,7 +139,7 @@ def read_budget(text: str) -> Budget:
 
 
 def _checked_budget(text: str) -> str:
-    read_budget(text)
+    read_plan_budget(text)
     return text
 
 
@@ -183,12 +150,36 @@ BudgetText = Annotated[str, AfterValidator(_checked_budget)]
 class Data(Settings):
     """Where the table is and how to read it."""
 
-    source: str = Field(min_length=1, description="path of the CSV, TSV or Parquet file, relative to the plan")
-    delimiter: str | None = Field(
-        default=None, min_length=1, max_length=1, description="CSV delimiter; default: , or tab"
+    source: str = Field(
+        min_length=1,
+        description="path of the text, Parquet, Excel, SPSS, Stata, SAS or database file, relative to the plan",
     )
-    encoding: str = Field(default="utf8", description="text encoding of a CSV file")
-    missing: tuple[str, ...] = Field(default=("",), description="missing-value markers")
+    delimiter: str | None = Field(
+        default=None, min_length=1, max_length=1, description="delimiter of a text file; default: found out"
+    )
+    encoding: str | None = Field(default=None, description="encoding of a text file; default: found out")
+    missing: tuple[str, ...] | None = Field(default=None, description="missing-value markers; default: found out")
+    decimal: Literal[".", ","] | None = Field(default=None, description="decimal mark; default: found out")
+    thousands: Literal["", ".", ",", " ", "'"] | None = Field(
+        default=None, description="thousands mark, empty for none; default: found out"
+    )
+    dates: tuple[str, ...] | None = Field(
+        default=None, description="forms of dates, such as dd.mm.yyyy or mm/dd/yyyy; default: found out"
+    )
+    sheet: str | int | None = Field(default=None, description="sheet of a workbook, by name or number from 1")
+    query: str | None = Field(default=None, description="a select that a database answers")
+
+    @field_validator("dates")
+    @classmethod
+    def _are_forms(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for form in value or ():
+            if form not in DATE_FORMS:
+                raise ValueError(f"there is no date form {form!r}; forms: {listing(DATE_FORMS, most=20)}")
+        return value
+
+    def reading(self) -> dict[str, Any]:
+        """What is said of the file, as `read_table` takes it."""
+        return {name: value for name, value in self.model_dump(exclude={"source"}).items() if value is not None}
 
 
 class Column(Settings):
@@ -250,6 +241,21 @@ class Requirement(Named[PrivacyModel]):
     model: str = Field(description="name of a registered privacy model")
 
     registry: ClassVar[Registry[Any]] = models
+
+
+class Privacy(Settings):
+    """How demands and risks read the table, unless they say it themselves."""
+
+    missing: MissingReading = Field(default="own", description=HOW_READ)
+
+    def spell_out(self, given: Mapping[str, Any], kind: type[Named[Any]]) -> Mapping[str, Any]:
+        """An entry with the reading of missing cells, where its registered class has one and it names none."""
+        try:
+            field = kind.registry[str(given.get(kind.key))].model_fields.get("missing")
+        except PlanError:  # an unknown name is refused by its own entry
+            return given
+        reads = field is not None and field.annotation == MissingReading
+        return {**given, "missing": self.missing} if reads and "missing" not in given else given
 
 
 class Scenario(Settings):
@@ -439,31 +445,14 @@ class Release(Settings):
     @field_validator("suppression")
     @classmethod
     def _is_a_share(cls, value: str) -> str:
-        share(value)
+        read_plan_share(value)
         return value
 
 
-def share(text: str) -> float:
-    """Read a share.
+def read_plan_share(text: str) -> float:
+    """Read a share that a table of the plan gives, such as 1%.
 
-    Parameters
-    ----------
-    text : str
-        For example "1%" or "0.01".
-
-    Returns
-    -------
-    float
-        0 to 1.
-
-    Raises
-    ------
-    ValueError
-        If it is no share.
-
-    Examples
-    --------
-    >>> share("1%")
+    >>> read_plan_share("1%")
     0.01
     """
     try:
@@ -480,38 +469,6 @@ def _is_list(value: Any) -> bool:
 
 
 # -- Entries of a plan that name something registered: methods, models, searches and measures.
-
-_NAMED: tuple[tuple[tuple[str, ...], type[Named[Any]]], ...] = (
-    (("mask",), Masking),
-    (("require",), Requirement),
-    (("scenario", "require"), Requirement),
-    (("search",), SearchChoice),
-    (("measures", "loss"), MeasureChoice),
-    (("measures", "risk"), MeasureChoice),
-    (("use",), Use),
-    (("limit",), Limit),
-)
-
-
-def refused_names(document: Mapping[str, Any]) -> list[str]:
-    """Problems of the models, searches and measures that a document names."""
-    found = []
-    for path, kind in _NAMED:
-        for loc, item in _items(document, path, ()):
-            given = {kind.key: item} if isinstance(item, str) and path[0] == "measures" else item
-            if isinstance(given, Mapping):
-                found += [f"{place_text(loc)}: {message}" for message in kind.refusals(given)]
-    return found
-
-
-def _items(node: Any, path: tuple[str, ...], loc: tuple[Any, ...]) -> list[tuple[tuple[Any, ...], Any]]:
-    if isinstance(node, (list, tuple)):
-        return [pair for n, item in enumerate(node) for pair in _items(item, path, (*loc, n))]
-    if not path:
-        return [(loc, node)]
-    if not isinstance(node, Mapping) or path[0] not in node:
-        return []
-    return _items(node[path[0]], path[1:], (*loc, path[0]))
 
 
 __all__ = ["Named", "measures", "methods", "models", "searches"]

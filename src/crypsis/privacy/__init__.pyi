@@ -15,3 +15,11 @@ from crypsis.privacy.model import (
     models as models,
 )
 from crypsis.privacy.presence import DeltaPresence as DeltaPresence
+from crypsis.privacy.households import HouseholdKAnonymity as HouseholdKAnonymity
+from crypsis.privacy.population import (
+    KMap as KMap,
+    HighestRisk as HighestRisk,
+    AverageRisk as AverageRisk,
+    RecordsAtRisk as RecordsAtRisk,
+    UniqueInPopulation as UniqueInPopulation,
+)

@@ -10,10 +10,19 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field, PrivateAttr
 
-from crypsis.kernels.class_contents import ALPHA, SIZE
+from crypsis.kernels.classes import ALPHA, SIZE
 from crypsis.privacy.demands import ConfidentialModel
-from crypsis.privacy.model import ContentDemand, Floats, PrivacyModel, Sense, class_sizes, models, worst
-from crypsis.table.equivalence_classes import IN_WORDS, ClassContents, EquivalenceClasses, MissingReading, alike_records
+from crypsis.privacy.diversity import largest_share_for_diversity
+from crypsis.privacy.model import ContentDemand, Floats, PrivacyModel, Sense, models, worst_record_under_model
+from crypsis.table.equivalence_classes import (
+    HOW_READ,
+    IN_WORDS,
+    ClassContents,
+    EquivalenceClasses,
+    MissingReading,
+    alike_records,
+    equivalence_class_sizes,
+)
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
@@ -43,9 +52,7 @@ class KAnonymity(PrivacyModel):
     k: int = Field(default=5, ge=2, le=1_000_000_000, description="smallest class of equal quasi-identifiers allowed")
     missing: MissingReading = Field(
         default="own",
-        description="which records are alike where cells are missing; own, the strictest: a missing value is a value "
-        "of its own; conservative: alike whatever the missing values of a person may be; target: not contradicted by "
-        "the true values of a person; wildcard: a missing value equals every value, which overstates protection",
+        description=HOW_READ,
     )
 
     _truth: Table | None = PrivateAttr(default=None)
@@ -60,9 +67,9 @@ class KAnonymity(PrivacyModel):
 
     def levels(self, table: Table) -> Floats:
         # How many records are alike with each one: by default the size of its class.
-        return alike_records(table, self.known(table), self.missing, self._truth)
+        return alike_records(table, self.known_columns(table), self.missing, self._truth)
 
-    def knowing(self, original: Table) -> KAnonymity:
+    def bind_original(self, original: Table) -> KAnonymity:
         if self.missing != "target":
             return self
         model = self.model_copy()
@@ -71,16 +78,16 @@ class KAnonymity(PrivacyModel):
 
     @property
     def beyond_file(self) -> str:
-        return "was judged by true values that are not in the file" if self.missing == "target" else ""
+        return "is judged by true values that are not in the file" if self.missing == "target" else ""
 
     def remark(self, table: Table) -> str:
-        names = self.known(table)
+        names = self.known_columns(table)
         if not (table.codes(names)[table.kept] == MISSING).any():
             return ""
         text = IN_WORDS[self.missing]
         if self.missing != "wildcard":
             return text
-        stricter = worst(alike_records(table, names, "conservative"), "at least")
+        stricter = worst_record_under_model(alike_records(table, names, "conservative"), "at least")
         return f"{text}; to an intruder who knows the missing values, with at least {stricter:g}"
 
     def content_demands(self, table: Table) -> tuple[ContentDemand, ...]:
@@ -90,12 +97,10 @@ class KAnonymity(PrivacyModel):
         return f"every record shares its values of {{columns}} with at least {self.k} records"
 
 
-def missing_reading(models: Iterable[PrivacyModel]) -> MissingReading:
-    """How missing cells are read where no demand is judged: as every demand on class sizes reads them, else `own`.
+def missing_cells_in_anonymity(models: Iterable[PrivacyModel]) -> MissingReading:
+    """How k-anonymity reads missing cells where no demand is judged: as all demands on class sizes do, else `own`.
 
-    Examples
-    --------
-    >>> missing_reading([KAnonymity(k=5, missing="target")]), missing_reading([])
+    >>> missing_cells_in_anonymity([KAnonymity(k=5, missing="target")]), missing_cells_in_anonymity([])
     ('target', 'own')
     """
     readings = {model.missing for model in models if isinstance(model, KAnonymity)}
@@ -111,25 +116,22 @@ class SmallestClass:
     """Records of the smallest class; 0 where no record is left."""
 
 
-def smallest_class(table: Table) -> SmallestClass | None:
-    """k over every quasi-identifier; None where no column has that role.
+def smallest_anonymity_class(table: Table) -> SmallestClass | None:
+    """The k of k-anonymity over every quasi-identifier; None where no column has that role.
 
-    Examples
-    --------
     >>> people = Table.from_columns({"sex": ["f", "f"], "zip": ["1", "2"]}, {"sex": "quasi", "zip": "quasi"})
-    >>> smallest_class(people)
+    >>> smallest_anonymity_class(people)
     SmallestClass(columns=('sex', 'zip'), size=1)
     """
     names = table.quasi_identifiers
-    return SmallestClass(tuple(names), int(worst(class_sizes(table, names), "at least"))) if names else None
+    return (
+        SmallestClass(tuple(names), int(worst_record_under_model(equivalence_class_sizes(table, names), "at least")))
+        if names
+        else None
+    )
 
 
 # -- (α, k)-anonymity (Wong et al. 2006): classes of at least k, and no confidential value fills one.
-
-
-def largest_share(classes: EquivalenceClasses, contents: ClassContents) -> Floats:
-    """The share of the commonest confidential value in each class."""
-    return contents.most / classes.sizes
 
 
 @models.add("alpha-k-anonymity")
@@ -166,12 +168,12 @@ class AlphaKAnonymity(ConfidentialModel):
 
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
         # The largest share in each class.
-        return largest_share(classes, contents)
+        return largest_share_for_diversity(classes, contents)
 
     def levels(self, table: Table) -> Floats:
         # The largest share in the class of each record; 1 where it has fewer than k records.
         shares = super().levels(table)
-        return np.where(class_sizes(table, self.known(table)) < self.k, 1.0, shares)
+        return np.where(equivalence_class_sizes(table, self.known_columns(table)) < self.k, 1.0, shares)
 
     def content_kind(self, table: Table, column: str) -> tuple[int, tuple[float, float, float]]:
         return ALPHA, (self.alpha, float(self.k), 0.0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.kernels.class_contents import EQUAL, HIERARCHICAL, ORDERED
+from crypsis.kernels.classes import EQUAL, HIERARCHICAL, ORDERED
 from crypsis.privacy.demands import ConfidentialModel
 from crypsis.privacy.model import Floats, Sense, models
 from crypsis.table.attribute import Kind
@@ -58,7 +58,7 @@ def ordered_distance(classes: EquivalenceClasses, contents: ClassContents) -> Fl
     return distance
 
 
-def value_groups(table: Table, column: str) -> NDArray[np.int32]:
+def _value_groups(table: Table, column: str) -> NDArray[np.int32]:
     """int32[levels, n]: the group of each record's value at every level of its hierarchy, ending in one group.
 
     Values that look alike are those of the first of them; −1 where missing.
@@ -76,7 +76,7 @@ def value_groups(table: Table, column: str) -> NDArray[np.int32]:
 def hierarchical_distance(classes: EquivalenceClasses, contents: ClassContents, groups: NDArray[np.int32]) -> Floats:
     """Σ over groups of their height / H times min(surplus, deficit) of their parts: values are as far as they join.
 
-    groups  int32[H, n]: group of each row's value at every level
+    `groups` int32[H, n].
     """
     height, inside = len(groups), contents.pair >= 0
     apart = np.zeros((classes.count, contents.values))
@@ -132,7 +132,7 @@ class TCloseness(ConfidentialModel):
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
         # The distance of each class from the table.
         if self._distance(table, column) == "hierarchical":
-            return hierarchical_distance(classes, contents, value_groups(table, column))
+            return hierarchical_distance(classes, contents, _value_groups(table, column))
         return (ordered_distance if self._distance(table, column) == "ordered" else equal_distance)(classes, contents)
 
     def _distance(self, table: Table, column: str) -> str:
@@ -145,7 +145,7 @@ class TCloseness(ConfidentialModel):
         return kinds[self._distance(table, column)], (self.t, 0.0, 0.0)
 
     def content_tree(self, table: Table, column: str) -> NDArray[np.int32] | None:
-        return value_groups(table, column) if self._distance(table, column) == "hierarchical" else None
+        return _value_groups(table, column) if self._distance(table, column) == "hierarchical" else None
 
     def statement(self) -> str:
         return (

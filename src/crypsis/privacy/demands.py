@@ -19,13 +19,13 @@ from pydantic import Field
 
 from crypsis.errors import TableError, listing, unknown_column
 from crypsis.kernels.arrays import Floats, Ints
-from crypsis.kernels.class_contents import (
+from crypsis.kernels.classes import (
     PRESENCE,
     ContentDemands,
     ContentRoom,
-    content_room,
     group_shortfall,
     group_shortfalls,
+    make_class_content_room,
 )
 from crypsis.privacy.model import Assumption, ContentDemand, PrivacyModel, models
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses, classes_of
@@ -36,24 +36,12 @@ from crypsis.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class ClassDemands:
-    """Demands on the contents of classes of the kept records of a table.
+    """Demands on the contents of classes of the kept records of a table."""
 
-    Attributes
-    ----------
-    arrays : ContentDemands
-        The demands for kernels; a record is its position among the kept ones.
-    least : int
-        No smaller class can pass.
-    judged : tuple of PrivacyModel
-        Models that are expressed by the arrays.
-    rest : tuple of PrivacyModel
-        Models that only a whole table can be judged by.
-    """
-
-    arrays: ContentDemands
-    least: int
-    judged: tuple[PrivacyModel, ...]
-    rest: tuple[PrivacyModel, ...]
+    arrays: ContentDemands  # the demands for kernels; a record is its position among the kept ones
+    least: int  # no smaller class can pass
+    judged: tuple[PrivacyModel, ...]  # models that are expressed by the arrays
+    rest: tuple[PrivacyModel, ...]  # models that only a whole table can be judged by
 
     @property
     def only_size(self) -> bool:
@@ -66,34 +54,19 @@ class ClassDemands:
 
     def room(self) -> ContentRoom:
         """Buffers for kernels; one set for each thread."""
-        return content_room(self.arrays)
+        return make_class_content_room(self.arrays)
 
     def shortfall(self, members: Ints) -> float:
         """How far one class falls short.
 
-        Parameters
-        ----------
-        members : int64[s]
-            Positions of its records among the kept ones.
-
-        Returns
-        -------
-        float
-            0 … 1: the mean over the demands; 0 exactly where all are met, equality counting as met.
+        `members` int64[s].
         """
         return float(group_shortfall(self.arrays, self._room, np.ascontiguousarray(members, np.int64), len(members)))
 
     def shortfalls(self, labels: NDArray[np.integer]) -> Floats:
         """How far each of many classes falls short.
 
-        Parameters
-        ----------
-        labels : int[kept]
-            Class 0, 1, … of every kept record.
-
-        Returns
-        -------
-        float64[classes]
+        `labels` int[kept]; returns float64[classes].
         """
         order = np.argsort(labels, kind="stable")
         start = np.searchsorted(labels[order], np.arange(int(labels.max(initial=-1)) + 2))
@@ -105,22 +78,6 @@ class ClassDemands:
 def class_demands(models: Sequence[PrivacyModel], table: Table, columns: Sequence[str]) -> ClassDemands:
     """The demands of models on classes of records that publish equal values in some columns.
 
-    Parameters
-    ----------
-    models : sequence of PrivacyModel
-        What is demanded.
-    table : Table
-        The original; shares are taken over its kept records.
-    columns : sequence of str
-        Columns in which the records of a class publish equal values. A model that looks at another column too cannot
-        be judged by such classes and is left to the whole table.
-
-    Returns
-    -------
-    ClassDemands
-
-    Examples
-    --------
     >>> people = Table.from_columns(
     ...     {"town": ["a", "a", "b", "b"], "ill": ["x", "x", "x", "y"]}, {"town": "quasi", "ill": "confidential"})
     >>> from crypsis.privacy.diversity import LDiversity
@@ -130,7 +87,7 @@ def class_demands(models: Sequence[PrivacyModel], table: Table, columns: Sequenc
     """
     judged, rest, parts = list[PrivacyModel](), list[PrivacyModel](), list[ContentDemand]()
     for model in models:
-        found = model.content_demands(table) if set(model.known(table)) <= set(columns) else ()
+        found = model.content_demands(table) if set(model.known_columns(table)) <= set(columns) else ()
         (judged if found else rest).append(model)
         parts += found
     least = max((model.least_class_size for model in models), default=1)
@@ -248,7 +205,7 @@ class ConfidentialModel(PrivacyModel):
 
     def levels(self, table: Table) -> Floats:
         # The property of each record's class, under the worst confidential column.
-        classes = classes_of(table, self.known(table))
+        classes = classes_of(table, self.known_columns(table))
         pick = np.minimum if self.sense == "at least" else np.maximum
         found: Floats | None = None
         for column in self.hidden(table):
@@ -300,7 +257,7 @@ class ConfidentialModel(PrivacyModel):
             return (
                 f"{name}: the table has no confidential attribute; give the column to protect the role 'confidential'"
             )
-        both = sorted(set(self.known(table)) & set(hidden))
+        both = sorted(set(self.known_columns(table)) & set(hidden))
         if both:
             return (
                 f"{name}: {listing(map(repr, both))} would be quasi-identifier and confidential at once; give each "

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from crypsis.kernels.class_contents import DISTINCT, ENTROPY, RECURSIVE
+from crypsis.kernels.classes import DISTINCT, ENTROPY, RECURSIVE
 from crypsis.privacy.demands import ConfidentialModel
 from crypsis.privacy.model import Floats, models
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
@@ -117,3 +117,8 @@ class LDiversity(ConfidentialModel):
             f"in every class of records equal in {{columns}} the commonest confidential value occurs less than {c:g} "
             f"times as often as all but the {self.l - 1:g} commonest together"
         )
+
+
+def largest_share_for_diversity(classes: EquivalenceClasses, contents: ClassContents) -> Floats:
+    """For l-diversity, the share of the commonest confidential value in each class."""
+    return contents.most / classes.sizes

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from crypsis.kernels.class_contents import BETA
+from crypsis.kernels.classes import BETA
 from crypsis.privacy.demands import ConfidentialModel
 from crypsis.privacy.model import TOLERANCE, Floats, Sense, models
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Literal, Self
@@ -15,59 +14,39 @@ from pydantic import Field, PrivateAttr
 
 from crypsis.errors import TableError, unknown_column
 from crypsis.registry import Registry, Settings
-from crypsis.table.equivalence_classes import classes_of
-from crypsis.table.lookalikes import known_contents
 from crypsis.table.table import Table
 
 Sense = Literal["at least", "at most"]
+Unit = Literal["record", "household"]
 Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-9
 """Rounding allowed before a property counts as missing its threshold."""
 
 
-# -- the two properties of the paper --
-
-
-def class_sizes(table: Table, quasi_identifiers: Sequence[str]) -> Floats:
-    """How many records share each record's quasi-identifiers."""
-    classes = classes_of(table, quasi_identifiers)
-    return classes.spread_out(classes.sizes.astype(np.float64))
-
-
-def sensitive_counts(table: Table, quasi_identifiers: Sequence[str], confidential: str) -> Floats:
-    """How often each record's confidential value occurs in its class (large is bad); a missing one never does."""
-    classes = classes_of(table, quasi_identifiers)
-    contents = known_contents(classes, table, confidential)[1]
-    counts = np.append(contents.count.astype(np.float64), 0.0)[contents.pair]
-    return np.where(classes.of < 0, np.nan, counts)
+# -- the property of the paper --
 
 
 # -- quality indices of a property vector --
 
 
-def worst(levels: Floats, sense: Sense) -> float:
-    """The worst kept record; with no record left, as bad as can be."""
+def worst_record_under_model(levels: Floats, sense: Sense) -> float:
+    """The number of the worst kept record under a privacy model; with no record left, as bad as can be."""
     judged = levels[~np.isnan(levels)]
     if not judged.size:
         return 0.0 if sense == "at least" else math.inf
     return float(judged.min() if sense == "at least" else judged.max())
 
 
-def spread(levels: Floats) -> float:
-    """The sum over kept records: for class sizes, the paper's S_k (sum of squared class sizes)."""
-    return float(np.nansum(levels))
-
-
-def find_failing(levels: Floats, required: float, sense: Sense) -> NDArray[np.bool_]:
-    """Kept records that miss the threshold by more than rounding."""
+def find_records_failing_model(levels: Floats, required: float, sense: Sense) -> NDArray[np.bool_]:
+    """Kept records that miss the threshold of a privacy model by more than rounding."""
     room = TOLERANCE * max(1.0, abs(required))
     return levels < required - room if sense == "at least" else levels > required + room
 
 
-def shortness(levels: Floats, required: float, sense: Sense) -> Floats:
-    """How far each level misses the threshold, relative to it: 0 where it is met, 1 at worst."""
-    missed = find_failing(levels, required, sense)
+def shortness_under_model(levels: Floats, required: float, sense: Sense) -> Floats:
+    """How far the number of each record misses the threshold of a privacy model: 0 where it is met, 1 at worst."""
+    missed = find_records_failing_model(levels, required, sense)
     with np.errstate(invalid="ignore", divide="ignore"):
         if sense == "at least":
             short = (required - levels) / max(abs(required), TOLERANCE)
@@ -82,26 +61,15 @@ def shortness(levels: Floats, required: float, sense: Sense) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class ContentDemand:
-    """What every class must hold: its size, or the values of one confidential column.
+    """What every class must hold: its size, or the values of one confidential column."""
 
-    Attributes
-    ----------
-    kind : int
-        One of the kinds of `crypsis.kernels.class_contents`.
-    bound : tuple of three floats
-        The threshold, then what the kind needs besides (c of recursive diversity, k of (α, k), both bounds of δ).
-    column : str
-        The column whose values count; empty where only the size does.
-    codes : int32[n]
-        A code per record of the table, equal for values that look alike, in their order; −1 where missing.
-    tree : int32[levels, n], optional
-        Group of each record's value at every level above the values.
-    """
-
-    kind: int
+    kind: int  # one of the kinds of `crypsis.kernels.classes`
+    # the threshold, then what the kind needs besides (c of recursive diversity, k of (α, k), both bounds of δ)
     bound: tuple[float, float, float]
-    column: str = ""
+    column: str = ""  # the column whose values count; empty where only the size does
+    # int32[n]: A code per record of the table, equal for values that look alike, in their order; −1 where missing
     codes: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    # int32[levels, n]: group of each record's value at every level above the values
     tree: NDArray[np.int32] | None = None
 
 
@@ -119,6 +87,10 @@ class Assumption(StrEnum):
     """The intruder knows no confidential value, nor how it depends on other columns."""
     POPULATION = "population"
     """The table of the population is complete."""
+    SAMPLE = "sample"
+    """The file is a sample of the population, drawn as its weights or its fraction say."""
+    WHOLE_HOUSEHOLDS = "whole-households"
+    """The intruder looks for whole households, and knows the named columns of all members and no other."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +115,8 @@ class Verdict:
         The demand in words, e.g. 'every record shares its values of age, sex with at least 5 records'.
     columns : tuple of str
         The columns the intruder was taken to know: those the demand names, or every quasi-identifier.
-    unit : {"record"}
-        What is protected; a person with several records is not covered as one.
+    unit : {"record", "household"}
+        What is protected and counted; a person with several records is not covered as one.
     assumptions : tuple of Assumption
         What must be true for the statement to protect people.
     scenario : str
@@ -169,7 +141,7 @@ class Verdict:
     sense: Sense
     statement: str
     columns: tuple[str, ...] = ()
-    unit: Literal["record"] = "record"
+    unit: Unit = "record"
     assumptions: tuple[Assumption, ...] = ()
     scenario: str = ""
     remark: str = ""
@@ -187,6 +159,8 @@ class PrivacyModel(Settings):
     """
 
     sense: ClassVar[Sense] = "at least"
+    unit: ClassVar[Unit] = "record"
+    """What is protected and counted."""
     assumptions: ClassVar[tuple[Assumption, ...]] = (Assumption.KNOWN_COLUMNS, Assumption.ONE_RECORD)
     """What must be true for the guarantee to protect people."""
     monotone_in_generalisation: ClassVar[bool]
@@ -224,7 +198,7 @@ class PrivacyModel(Settings):
         model._scenario = scenario
         return model
 
-    def knowing(self, original: Table) -> Self:
+    def bind_original(self, original: Table) -> Self:
         """The same demand, judged by the true values where the model reads missing cells by them.
 
         Parameters
@@ -243,6 +217,15 @@ class PrivacyModel(Settings):
     def beyond_file(self) -> str:
         """Why the file alone cannot show the verdict, as the end of a sentence; empty if it can."""
         return ""
+
+    def list_assumptions(self) -> tuple[Assumption, ...]:
+        """What must be true for the guarantee to protect people, under the present settings.
+
+        Returns
+        -------
+        tuple of Assumption
+        """
+        return self.assumptions
 
     @property
     @abstractmethod
@@ -307,7 +290,7 @@ class PrivacyModel(Settings):
         """
         return ""
 
-    def known(self, table: Table) -> tuple[str, ...]:
+    def known_columns(self, table: Table) -> tuple[str, ...]:
         """The columns the intruder knows: those named, or all with that role.
 
         Parameters
@@ -342,9 +325,9 @@ class PrivacyModel(Settings):
         obstacle = self.obstacle(table)
         if obstacle:
             raise TableError(obstacle)
-        levels, columns = self.levels(table), self.known(table)
+        levels, columns = self.levels(table), self.known_columns(table)
         records = int(table.kept.sum())
-        offending = int(find_failing(levels, self.required, self.sense).sum())
+        offending = int(find_records_failing_model(levels, self.required, self.sense).sum())
         statement = self.statement().format(columns=", ".join(columns))
         remark = self.remark(table)
         if remark:
@@ -354,14 +337,15 @@ class PrivacyModel(Settings):
         return Verdict(
             model=models.name_of(self),
             required=self.required,
-            attained=worst(levels, self.sense),
+            attained=worst_record_under_model(levels, self.sense),
             holds=records > 0 and offending == 0,
             offending=offending,
             records=records,
             sense=self.sense,
             statement=statement if records else f"{statement} (no record is left to judge)",
             columns=columns,
-            assumptions=self.assumptions,
+            unit=self.unit,
+            assumptions=self.list_assumptions(),
             scenario=self.scenario,
             remark=remark,
         )
@@ -388,7 +372,7 @@ class PrivacyModel(Settings):
         """
         levels = self.levels(table)
         judged = levels[table.kept]
-        return float(shortness(judged, self.required, self.sense).mean()) if len(judged) else 1.0
+        return float(shortness_under_model(judged, self.required, self.sense).mean()) if len(judged) else 1.0
 
     def content_demands(self, table: Table) -> tuple[ContentDemand, ...]:
         """What every class must hold, where that alone decides; see `crypsis.privacy.demands`.
@@ -421,7 +405,7 @@ class PrivacyModel(Settings):
         unknown = unknown_column(self.quasi_identifiers, table.names)
         if unknown:
             return f"{models.name_of(self)}: {unknown}"
-        if self.known(table):
+        if self.known_columns(table):
             return ""
         return (
             f"{models.name_of(self)}: the table has no quasi-identifier, so nobody can be looked up; give the columns "
@@ -431,3 +415,11 @@ class PrivacyModel(Settings):
 
 models: Registry[PrivacyModel] = Registry("privacy model", built_in=("crypsis.privacy",))
 """Every privacy model by its name, e.g. ``models.build("k-anonymity", k=5)``."""
+
+
+def complaint_of_model(verdict: Verdict) -> str:
+    """Why the verdict of a privacy model fails its threshold, in a sentence."""
+    return (
+        f"{verdict.model} requires {verdict.sense} {verdict.required:g} over {', '.join(verdict.columns)}, the file "
+        f"attains {verdict.attained:g}, and {verdict.offending} of {verdict.records} records offend"
+    )

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from crypsis.errors import TableError
-from crypsis.kernels.class_contents import PRESENCE
+from crypsis.kernels.classes import PRESENCE
 from crypsis.privacy.model import Assumption, ContentDemand, Floats, PrivacyModel, Sense, models
 from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import classes_of
+from crypsis.table.population import find_members_of_population, population_member_obstacle
 from crypsis.table.table import Table
 
 
@@ -70,13 +70,7 @@ class DeltaPresence(PrivacyModel):
         return "speaks of a population that is not in the file"
 
     def members(self, table: Table) -> NDArray[np.bool_]:
-        column = table.column(self.member)
-        if table.holds_numbers(self.member):
-            return np.asarray(column == self._number())
-        labels = table.labels(self.member)
-        if self.present not in labels:
-            raise TableError(self.obstacle(table))
-        return np.asarray(column == labels.index(self.present))
+        return find_members_of_population(table, self.member, self.present)
 
     def beliefs(self, table: Table) -> Floats:
         """The share of members in each record's class.
@@ -91,7 +85,7 @@ class DeltaPresence(PrivacyModel):
         ndarray of float64
             NaN for a suppressed record.
         """
-        classes = classes_of(table, self.known(table))
+        classes = classes_of(table, self.known_columns(table))
         members = np.bincount(classes.of[table.kept], weights=self.members(table)[table.kept], minlength=classes.count)
         return classes.spread_out(members / classes.sizes)
 
@@ -106,29 +100,14 @@ class DeltaPresence(PrivacyModel):
         bound = (self.required, self.least, self.most)
         return (ContentDemand(PRESENCE, bound, column=f"members: {self.member}", codes=members),)
 
-    def _number(self) -> float:
-        try:
-            return float(self.present)
-        except ValueError:
-            raise TableError(
-                f"delta-presence: column {self.member!r} is numeric, so 'present' must be a number (found "
-                f"{self.present!r})"
-            ) from None
-
     def obstacle(self, table: Table) -> str:
         found = super().obstacle(table)
         if found:
             return found
-        if self.member not in table.names:
-            return (
-                f"delta-presence: the table has no column {self.member!r} that says who is in the file; judge the "
-                f"whole population and name that column with 'member'"
-            )
-        if self.member in self.known(table):
+        if self.member in self.known_columns(table):
             return f"delta-presence: column {self.member!r} cannot be a quasi-identifier as well; give it role 'other'"
-        if not table.holds_numbers(self.member) and self.present not in table.labels(self.member):
-            return f"delta-presence: no category of column {self.member!r} is {self.present!r}; name it with 'present'"
-        return ""
+        wrong = population_member_obstacle(table, self.member, self.present)
+        return f"delta-presence: {wrong}" if wrong else ""
 
     def statement(self) -> str:
         return (

@@ -5,9 +5,9 @@
 from crypsis.release.bundle import publish as publish
 from crypsis.release.differences import (
     Differences as Differences,
-    diff_release as diff_release,
+    compare_releases as compare_releases,
 )
-from crypsis.release.evidence import check_release as check_release
+from crypsis.release.evidence import judge_evidence_by_rulebook as judge_evidence_by_rulebook
 from crypsis.release.facts import ReleaseDescription as ReleaseDescription
 from crypsis.release.guarantees import MeasuredLimit as MeasuredLimit
 from crypsis.release.ledger import ReleaseLedger as ReleaseLedger

@@ -1,60 +1,82 @@
 """Publish a release: judge, write to a temporary folder, read back, judge again, rename atomically.
 
-A release is one folder. `public/` may be published as it is: data, schema, manifest, report. `internal/` is never
-published. No option publishes a file that does not keep its guarantees.
+A release is one folder. `public/` may be published as it is: data, schema, codebook, manifest, report. `internal/` is
+never published. No option publishes a file that does not keep its guarantees.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Protocol
 
+import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from crypsis.attacks.linkage import MeasuredAttack, choose_worst_linkage
+from crypsis.audits import Audit
 from crypsis.errors import PlanError, ReleaseRefused
-from crypsis.privacy.anonymity import missing_reading, smallest_class
+from crypsis.measures.linkage_attacks import HeldOutLinkage
+from crypsis.measures.objective import OverallFigure, keeps_objective_limit
+from crypsis.measures.one_to_one_linkage import OneToOneLinkage
+from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.privacy.anonymity import missing_cells_in_anonymity, smallest_anonymity_class
 from crypsis.privacy.model import PrivacyModel, Verdict
-from crypsis.release.facts import Facts, Readings, ReleaseDescription, readings_of, report_content
-from crypsis.release.findings import AuditTerms, audit_release, check_finding_waivers, refuse_open, split_waivers
+from crypsis.release.facts import Facts, Readings, ReleaseDescription, collect_report_facts, readings_for_report_facts
+from crypsis.release.findings import (
+    AuditTerms,
+    audit_release_findings,
+    check_finding_waivers,
+    columns_answering_findings,
+    refuse_open,
+    split_waivers,
+)
 from crypsis.release.guarantees import (
     Knowledge,
     MeasuredLimit,
-    answered_columns,
     check_limits,
-    judge,
-    refuse_changed_roles,
-    refuse_contradiction,
-    refuse_found,
-    refuse_meaningless,
+    judge_guarantees,
+    refuse_contradicted_guarantees,
+    refuse_meaningless_guarantees,
     refuse_perturbed,
     refuse_unguarded,
 )
 from crypsis.release.leaks import refuse_leaks
-from crypsis.release.ledger import ReleaseLedger, earlier_findings
-from crypsis.release.manifest import seal, sha256, write_manifests, write_text
+from crypsis.release.ledger import LedgerEntry, ReleaseLedger, earlier_findings
+from crypsis.release.manifest import seal, sha256, write_beside_manifest, write_manifests
 from crypsis.release.published import (
     Format,
     Order,
+    Population,
     flatten,
-    members_only,
+    keep_published_members,
+    order_published_rows,
     put_back,
     read_published,
-    row_order,
     schema_of,
 )
 from crypsis.release.signing import SigningKey
-from crypsis.report import ReportContent, external_html, external_json, internal_html, internal_json
+from crypsis.report import (
+    ReportContent,
+    codebook_html,
+    codebook_json,
+    external_html,
+    external_json,
+    internal_html,
+    internal_json,
+)
+from crypsis.report.codebook import PublishedLabels, codebook_facts, named_in_codebook, published_labels
 from crypsis.report.content import LimitResult
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, refusals
-from crypsis.table.aligning import aligned_pair
+from crypsis.table.aligning import aligned_pair, refuse_unaligned_roles
 from crypsis.table.files import atomic_folder, write_table
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.precision import at_source_precision
-from crypsis.table.provenance import PERTURBATION
-from crypsis.table.table import Table
+from crypsis.table.table import PERTURBATION, Table
 from crypsis.text import attacker_text, confidential_text, measured_attack_text
 
 __all__ = ["ReleaseDescription", "publish", "seal", "sha256"]
@@ -78,7 +100,7 @@ def publish(
     sign: str | Path | None = None,
     ledger: ReleaseLedger | None = None,
 ) -> Path:
-    """Publish a masked table as a release: data, schema, manifest and two reports.
+    """Publish a masked table as a release: data, schema, codebook, manifest and two reports.
 
     Parameters
     ----------
@@ -133,49 +155,173 @@ def publish(
     >>> crypsis.publish(masked, "release", models=[crypsis.KAnonymity(k=5)]).name
     'release'
     """
-    key = SigningKey.read(sign) if sign is not None else None
     original, masked = (None, as_table(masked)) if original is None else aligned_pair(original, masked)
     folder, description = Path(folder), description or ReleaseDescription.of(masked)
     _refuse_early(masked, original, models, limits, description, rulebook, waivers)
     ledger, source = ledger or ReleaseLedger.usual(), original
     ledger.check()
-    masked, original, population = members_only(models, masked, original)
-    of_rules, of_findings = split_waivers(waivers)
-    rows = row_order(masked, order, rng)
+    masked, original, population = keep_published_members(models, masked, original)
     masked = masked if original is None else at_source_precision(masked, original)
-    published = flatten(masked, rows)
-
-    def judged(table: Table) -> list[Verdict]:
-        around = population.around(table, rows) if population else None
-        return judge(models, table, Knowledge(around, original, original and put_back(table, masked, rows)))
-
-    verdicts, as_published = judged(published), put_back(published, masked, rows)
-    before = check_limits(limits, original, as_published, description.family) if original is not None else []
-    with threadpool_limits(limits=1), atomic_folder(folder, mode=0o755) as aside:  # matrices are small: threads wait
-        public, internal = _folders(aside)
-        data = _write_data(public, published, format)
-        again = _read_again(public, published, judged, verdicts)
-        earlier = earlier_findings(original, again, ledger.earlier(source) if source is not None else ())
-        read = replace(again, provenance=masked.provenance)
-        allowed = rulebook.allowed_alone if rulebook is not None else 0
-        terms = AuditTerms(description.family, frozenset(unstated), missing_reading(models), allowed)
-        found = refuse_open(audit_release(read, original, rows, terms, data, earlier), of_findings)
-        shown, smallest = put_back(again, masked, rows), smallest_class(again)
-        kept = _limits_again(limits, original, shown, description.family, before)
-        answered = answered_columns(models, shown, unstated)
-        readings = readings_of(original, shown, description.family, scenarios, description.because, answered)
-        _refuse_attacks(readings, scenarios, description.family, limits)
-        evidence = Evidence(again, description.family, order, len(masked) - len(again), None, found.waived_kinds)
-        rules = _rules(rulebook, of_rules, readings, kept, evidence)
-        facts = Facts(description, order, models, verdicts, smallest, found, kept, rulebook, rules, population)
-        content = report_content(facts, original, shown, len(again), readings)
-        content, own = replace(content, signed_by=key.public if key else ""), {"fingerprint": again.fingerprint()}
-        write_reports(public, internal, content)
-        write_manifests(public, internal, content, models, own, measured=readings.measured, rulebook=rulebook, key=key)
-        _refuse_leaks(public, again, original, facts, readings)
+    publication = TablePublication(
+        masked, original, order_published_rows(masked, order, rng), population, models, description, format, order,
+        limits, scenarios, rulebook, waivers, unstated, ledger.earlier(source) if source is not None else (),
+    )  # fmt: skip
+    write_bundle(folder, publication, sign)
     if source is not None:
         ledger.enter(source, folder)
     return folder
+
+
+# -- the one way in which a bundle comes to be --
+
+
+class Publication(Protocol):
+    """A masked table that is about to be published: in memory, or held by an engine that counts it."""
+
+    @property
+    def models(self) -> Sequence[PrivacyModel]:
+        """What every released record meets."""
+
+    @property
+    def rulebook(self) -> Rulebook | None:
+        """The rules that the file keeps."""
+
+    @property
+    def measured(self) -> bool:
+        """Whether losses and risks are measured against an original."""
+
+    def write(self, public: Path) -> ReportContent:
+        """Write data and schema, read them back, judge, audit and measure what was written; refuse what differs."""
+
+    def facts(self) -> Mapping[str, Any]:
+        """What the public manifest states beside the report."""
+
+    def labels(self, public: Path) -> Sequence[PublishedLabels]:
+        """The labels of every written column, with what is known of the values behind them."""
+
+    def refuse_leaks(self, public: Path, content: ReportContent, named: Sequence[str]) -> None:
+        """Refuse public files that hold values of records, or a seed, beyond what statements and measures say.
+
+        `named`: what the codebook names on purpose.
+        """
+
+
+def write_bundle(folder: str | Path, publication: Publication, sign: str | Path | None = None) -> Path:
+    """Write a release to a temporary folder, check what was written, sign it, and rename it atomically.
+
+    `sign`: file of a private key.
+    """
+    key = SigningKey.read(sign) if sign is not None else None
+    with threadpool_limits(limits=1), atomic_folder(Path(folder), mode=0o755) as aside:  # small matrices: threads wait
+        public, internal = aside / "public", aside / "internal"
+        public.mkdir(mode=0o755)
+        internal.mkdir(mode=0o700)
+        content = replace(publication.write(public), signed_by=key.public if key else "")
+        _write_reports(public, internal, content)
+        named = _write_codebook(public, content, publication.labels(public))
+        write_manifests(
+            public, internal, content, publication.models, publication.facts(),
+            measured=publication.measured, rulebook=publication.rulebook, key=key,
+        )  # fmt: skip
+        publication.refuse_leaks(public, content, named)
+    return Path(folder)
+
+
+@dataclass(eq=False)
+class TablePublication:
+    """A masked table in memory, beside the original it is measured against."""
+
+    masked: Table
+    original: Table | None
+    rows: NDArray[np.intp]  # the masked row of every published one
+    population: Population | None
+    models: Sequence[PrivacyModel]
+    description: ReleaseDescription
+    format: Format
+    order: Order
+    limits: Sequence[MeasuredLimit]
+    scenarios: Mapping[str, Sequence[str]] | None
+    rulebook: Rulebook | None
+    waivers: Mapping[str, str] | None
+    unstated: Collection[str]
+    earlier: Sequence[LedgerEntry]
+
+    @property
+    def measured(self) -> bool:
+        """Whether losses and risks are measured against an original."""
+        return self._readings.measured
+
+    def write(self, public: Path) -> ReportContent:
+        """Write data and schema; the file that is read back must be judged, audited and measured as before."""
+        family, published = self.description.family, flatten(self.masked, self.rows)
+        verdicts, shown = self.judge(published), self._put_back(published)
+        before = [] if self.original is None else check_limits(self.limits, self.original, shown, family)
+        data = _write_data(public, published, self.format)
+        again = self._again = _read_again(public, published, self.judge, verdicts)
+        found = self._audit(again, data)
+        shown, kept = self._put_back(again), self._limits_again(again, before)
+        answered = columns_answering_findings(self.models, shown, self.unstated)
+        because = self.description.because
+        readings = readings_for_report_facts(self.original, shown, family, self.scenarios, because, answered)
+        self._readings = readings
+        _refuse_attacks(readings, self.scenarios, family, self.limits)
+        evidence = Evidence(again, family, self.order, len(self.masked) - len(again), None, found.waived_kinds)
+        rules = _rules(self.rulebook, split_waivers(self.waivers)[0], readings, kept, evidence)
+        self._facts = Facts(
+            self.description, self.order, self.models, verdicts, smallest_anonymity_class(again), found, kept,
+            self.rulebook, rules, self.population,
+        )  # fmt: skip
+        return collect_report_facts(self._facts, self.original, shown, len(again), readings)
+
+    def judge(self, table: Table) -> list[Verdict]:
+        """The verdicts of the privacy models on the rows as they are published."""
+        around = self.population.around(table, self.rows) if self.population else None
+        before = self.original and self._put_back(table)
+        return judge_guarantees(self.models, table, Knowledge(around, self.original, before))
+
+    def facts(self) -> Mapping[str, Any]:
+        """The fingerprint of the file that was read back."""
+        return {"fingerprint": self._again.fingerprint()}
+
+    def labels(self, public: Path) -> Sequence[PublishedLabels]:
+        """The labels of the file that was read back."""
+        return list(published_labels(self._again, self.masked, self.original))
+
+    def refuse_leaks(self, public: Path, content: ReportContent, named: Sequence[str]) -> None:
+        """Refuse values of records and the seed in public files, beyond what statements and measures say."""
+        readings, limited = self._readings, [each.reading for each in self._facts.limits]
+        sentences = [*named, *(verdict.statement for verdict in content.verdicts)]
+        sentences += [*map(measured_attack_text, readings.attacks), *map(confidential_text, readings.confidential)]
+        sentences += [attacker_text(each.measure, each.scope) for each in limited if each.aim == "risk"]
+        sentences += [f"{each.definition} {each.missing} {each.unit}" for each in (*readings.losses, *limited)]
+        risks = [*readings.risks, *(each for each in limited if each.aim == "risk")]
+        refuse_leaks(public, self._again, self.original, risks=risks, seed=self.description.seed, sentences=sentences)
+
+    def _put_back(self, table: Table) -> Table:
+        """Published rows in the order of the masked table."""
+        return put_back(table, self.masked, self.rows)
+
+    def _audit(self, again: Table, data: Path) -> Audit:
+        """What the written file reveals; refused unless each finding is waived."""
+        earlier = earlier_findings(self.original, again, self.earlier)
+        allowed = self.rulebook.allowed_alone if self.rulebook is not None else 0
+        terms = AuditTerms(
+            self.description.family, frozenset(self.unstated), missing_cells_in_anonymity(self.models), allowed
+        )
+        read = replace(again, provenance=self.masked.provenance)
+        found = audit_release_findings(read, self.original, self.rows, terms, data, earlier)
+        return refuse_open(found, split_waivers(self.waivers)[1])
+
+    def _limits_again(self, again: Table, before: Sequence[LimitResult]) -> list[LimitResult]:
+        """Every limited measure, read from the written file; it must give the same readings as the table in memory."""
+        if self.original is None:
+            return []
+        after = check_limits(self.limits, self.original, self._put_back(again), self.description.family)
+        if after != list(before):
+            raise ReleaseRefused(
+                "nothing was released: the written file is measured differently from the table in memory"
+            )
+        return after
 
 
 def _refuse_early(
@@ -194,9 +340,9 @@ def _refuse_early(
         )
     known = masked.provenance.family if masked.provenance is not None else description.family
     for family in (known, description.family):
-        refuse_meaningless(models, family)
+        refuse_meaningless_guarantees(models, family)
     if original is not None:
-        refuse_changed_roles(original, masked)
+        refuse_unaligned_roles(original, masked)
         refuse_perturbed(models, original, masked)
     of_rules, of_findings = split_waivers(waivers)
     check_finding_waivers(of_findings, masked.names)
@@ -210,40 +356,23 @@ def _refuse_attacks(
     readings: Readings, scenarios: Mapping[str, Sequence[str]] | None, family: str, limits: Sequence[MeasuredLimit]
 ) -> None:
     """Refuse a file whose measured attacks contradict its classes or, without classes, its limits on risk."""
-    refuse_contradiction(readings.attacks)
+    refuse_contradicted_guarantees(readings.attacks)
     if family == PERTURBATION:
-        refuse_found([each for each in readings.attacks if not scenarios or each.intruder in scenarios], limits)
-
-
-def _folders(aside: Path) -> tuple[Path, Path]:
-    """Make the public part of a release, which all may read, and the internal one."""
-    public, internal = aside / "public", aside / "internal"
-    public.mkdir(mode=0o755)
-    internal.mkdir(mode=0o700)
-    return public, internal
+        refuse_bundle_above_limit(
+            [each for each in readings.attacks if not scenarios or each.intruder in scenarios], limits
+        )
 
 
 def _write_data(public: Path, published: Table, format: Format) -> Path:
     """Write the data and their schema; the file of the data."""
     schema = schema_of(published, format)
     write_table(published, public / schema["file"])
-    write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+    write_beside_manifest(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
     return public / str(schema["file"])
 
 
-def _refuse_leaks(public: Path, again: Table, original: Table | None, facts: Facts, readings: Readings) -> None:
-    """Refuse public files that hold values of records, or a seed, beyond what statements and measures say."""
-    limited = [each.reading for each in facts.limits]
-    sentences = [verdict.statement for verdict in facts.verdicts]
-    sentences += [*map(measured_attack_text, readings.attacks), *map(confidential_text, readings.confidential)]
-    sentences += [attacker_text(each.measure, each.scope) for each in limited if each.aim == "risk"]
-    sentences += [f"{each.definition} {each.missing} {each.unit}" for each in (*readings.losses, *limited)]
-    risks = [*readings.risks, *(each for each in limited if each.aim == "risk")]
-    refuse_leaks(public, again, original, risks=risks, seed=facts.description.seed, sentences=sentences)
-
-
 def _read_again(
-    public: Path, published: Table, judged: Callable[[Table], list[Verdict]], verdicts: Sequence[Verdict]
+    public: Path, published: Table, judge_table: Callable[[Table], list[Verdict]], verdicts: Sequence[Verdict]
 ) -> Table:
     """Read the written file back; it must give the same table and the same verdicts."""
     schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
@@ -253,21 +382,9 @@ def _read_again(
             "nothing was released: the written file does not read back as the table that was judged; "
             "please report this with the format and the kinds of the columns"
         )
-    if judged(again) != list(verdicts):
+    if judge_table(again) != list(verdicts):
         raise ReleaseRefused("nothing was released: the written file is judged differently from the table in memory")
     return again
-
-
-def _limits_again(
-    limits: Sequence[MeasuredLimit], original: Table | None, shown: Table, family: str, before: Sequence[LimitResult]
-) -> list[LimitResult]:
-    """Every limited measure, read from the written file; it must give the same readings as the table in memory."""
-    if original is None:
-        return []
-    after = check_limits(limits, original, shown, family)
-    if after != list(before):
-        raise ReleaseRefused("nothing was released: the written file is measured differently from the table in memory")
-    return after
 
 
 def _rules(
@@ -289,10 +406,39 @@ def _rules(
     return results
 
 
-def write_reports(public: Path, internal: Path, content: ReportContent) -> None:
+def _write_reports(public: Path, internal: Path, content: ReportContent) -> None:
     """Write both reports as JSON, and as pages that are rendered from the JSON."""
     outside, inside = external_json(content), internal_json(content)
-    write_text(public / "report.json", outside)
-    write_text(public / "report.html", external_html(json.loads(outside)))
-    write_text(internal / "report.json", inside)
-    write_text(internal / "report.html", internal_html(json.loads(inside)))
+    write_beside_manifest(public / "report.json", outside)
+    write_beside_manifest(public / "report.html", external_html(json.loads(outside)))
+    write_beside_manifest(internal / "report.json", inside)
+    write_beside_manifest(internal / "report.html", internal_html(json.loads(inside)))
+
+
+def _write_codebook(public: Path, content: ReportContent, labels: Sequence[PublishedLabels]) -> list[str]:
+    """Write the codebook as JSON, and as a page that is rendered from the JSON; → what it names on purpose."""
+    schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
+    text = codebook_json(codebook_facts(content, labels, schema))
+    facts = json.loads(text)
+    write_beside_manifest(public / "codebook.json", text)
+    write_beside_manifest(public / "codebook.html", codebook_html(facts))
+    return named_in_codebook(facts)
+
+
+def refuse_bundle_above_limit(attacks: Sequence[MeasuredAttack], limits: Sequence[MeasuredLimit]) -> None:
+    """Refuse a perturbed file in which an attacker that no search is fitted to finds more than a limit on risk
+    allows.
+    """
+    most = min((limit.at_most for limit in limits if limit.binding and _limits_linkage(limit)), default=None)
+    for each in choose_worst_linkage(attacks):
+        if most is not None and each.found is not None and not keeps_objective_limit(each.found, most, "low"):
+            raise ReleaseRefused(
+                f"nothing was released: {measured_attack_text(each)}, and the limit on the risk is {most:g} %; mask "
+                f"more, aggregate or recode instead, or allow a higher risk"
+            )
+
+
+def _limits_linkage(limit: MeasuredLimit) -> bool:
+    if isinstance(limit.measure, OverallFigure):
+        return limit.measure.figure == "risk"
+    return isinstance(limit.measure, RecordLinkage | OneToOneLinkage | HeldOutLinkage)

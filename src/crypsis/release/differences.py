@@ -18,14 +18,14 @@ import numpy as np
 from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
 from crypsis.kernels.arrays import Ints
 from crypsis.measures.masking_description import Treatment
-from crypsis.release.evidence import public_of
+from crypsis.release.evidence import public_part_as_evidence
 from crypsis.release.published import read_published
 from crypsis.table.aligning import in_terms_of
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of, equivalence_classes
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.table import Table
-from crypsis.text import treatment_text
+from crypsis.table.table import PERTURBATION, Table
+from crypsis.text import masking_treatment_text
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,15 @@ class Change:
 
 @dataclass(frozen=True)
 class Pair:
-    """What the two files reveal together, to an intruder who knows that a person is in both.
-
-    linked  records whose values in `joined_by` occur exactly once in each file: the same person, if both contain them
-    alone  of these, records that share both classes with no other: unique in the pair
-    below  of these, records that share both classes with fewer records than the smallest class of the weaker file
-    smallest_class  of the old and of the new file
-    """
+    """What the two files reveal together, to an intruder who knows that a person is in both."""
 
     joined_by: tuple[str, ...]
+    # records whose values in `joined_by` occur exactly once in each file: the same person, if both contain them
     linked: int
-    alone: int
+    alone: int  # of these, records that share both classes with no other: unique in the pair
+    # of these, records that share both classes with fewer records than the smallest class of the weaker file
     below: int
-    smallest_class: tuple[int, int]
+    smallest_class: tuple[int, int]  # of the old and of the new file
 
     @property
     def reveals_more(self) -> bool:
@@ -90,19 +86,9 @@ class Differences:
         return self.pair.reveals_more or self.together.exposed >= 1
 
 
-def diff_release(old: str | Path, new: str | Path, original: Table | None = None) -> Differences:
-    """Compare two releases (bundles or public folders) from their public files, and from their source if it is given.
-
-    Parameters
-    ----------
-    old, new : path
-        Releases.
-    original : Table, optional
-        The people, with their true values; without it numbers of people are expected ones.
-
-    Returns
-    -------
-    Differences
+def compare_releases(old: str | Path, new: str | Path, original: Table | None = None) -> Differences:
+    """Compare two releases (bundles or public folders) from their public files, and from their source if it is
+    given.
     """
     one, other = _ReleaseSide.read(Path(old)), _ReleaseSide.read(Path(new))
     common = [name for name in one.table.names if name in other.table.names]
@@ -117,8 +103,10 @@ def diff_release(old: str | Path, new: str | Path, original: Table | None = None
         columns_changed={name: text for name in common if (text := _change(one, other, name))},
         verdicts=_changes(_verdicts(one.manifest), _verdicts(other.manifest)),
         losses=_changes(_losses(one.manifest), _losses(other.manifest)),
-        distributions=tuple(Change(name, None, distance(one.table, other.table, name)) for name in common),
-        pair=join(one, other, common),
+        distributions=tuple(
+            Change(name, None, distance_between_releases(one.table, other.table, name)) for name in common
+        ),
+        pair=_join_two_releases(one, other, common),
         together=_together(one, other, common, original),
         unknown=_unknown(one, other),
     )
@@ -132,7 +120,7 @@ class _ReleaseSide:
 
     @classmethod
     def read(cls, folder: Path) -> _ReleaseSide:
-        public = public_of(folder)
+        public = public_part_as_evidence(folder)
         content = [
             json.loads((public / name).read_text(encoding="utf-8"))
             for name in ("schema.json", "manifest.json", "report.json")
@@ -179,11 +167,11 @@ def _changes(old: Mapping[str, float], new: Mapping[str, float]) -> tuple[Change
     return tuple(Change(name, old.get(name), new.get(name)) for name in dict.fromkeys((*old, *new)))
 
 
-def distance(one: Table, other: Table, name: str) -> float:
-    """100 times the total variation distance of categories, or the Kolmogorov–Smirnov distance of numbers."""
+def distance_between_releases(one: Table, other: Table, name: str) -> float:
+    """How far a column changed between two releases: 100 times total variation, or Kolmogorov–Smirnov for numbers."""
     if not len(one) or not len(other):
         return 100.0
-    codes = align_codes(one, other, [name])
+    codes = _align_codes(one, other, [name])
     shares = [np.bincount(part[:, 0] + 1, minlength=int(max(c.max(initial=0) for c in codes)) + 2) for part in codes]
     before, after = shares[0] / len(one), shares[1] / len(other)
     if one.holds_numbers(name) and other.holds_numbers(name):
@@ -194,7 +182,7 @@ def distance(one: Table, other: Table, name: str) -> float:
 # -- what both together reveal --
 
 
-def align_codes(one: Table, other: Table, names: Sequence[str]) -> tuple[Ints, Ints]:
+def _align_codes(one: Table, other: Table, names: Sequence[str]) -> tuple[Ints, Ints]:
     """Codes of the same columns of two tables in one numbering: equal codes, equal published values."""
     columns = []
     for name in names:
@@ -220,7 +208,7 @@ def _texts(table: Table, name: str) -> list[str]:
     return [labels[code] for code in table.column(name)]
 
 
-def join(one: _ReleaseSide, other: _ReleaseSide, common: Sequence[str]) -> Pair:
+def _join_two_releases(one: _ReleaseSide, other: _ReleaseSide, common: Sequence[str]) -> Pair:
     """Join two releases by the columns that both leave unmasked, and count small intersections of classes."""
     anchors = [name for name in common if _is_unmasked(one, name) and _is_unmasked(other, name)]
     classes = [classes_of(side.table, side.table.quasi_identifiers) for side in (one, other)]
@@ -228,7 +216,7 @@ def join(one: _ReleaseSide, other: _ReleaseSide, common: Sequence[str]) -> Pair:
     pair = (old, new)
     if not anchors or not len(one.table) or not len(other.table):
         return Pair(tuple(anchors), 0, 0, 0, pair)
-    codes = align_codes(one.table, other.table, anchors)
+    codes = _align_codes(one.table, other.table, anchors)
     keys = equivalence_classes(np.concatenate(codes))
     size, mine, theirs = keys.count, keys.of[: len(one.table)], keys.of[len(one.table) :]
     counts = [np.bincount(part, minlength=size) for part in (mine, theirs)]
@@ -257,7 +245,7 @@ def _together(one: _ReleaseSide, other: _ReleaseSide, common: Sequence[str], ori
 
 def _is_unmasked(side: _ReleaseSide, name: str) -> bool:
     role = side.table.attribute(name).role
-    return role is not Role.QUASI_IDENTIFIER or side.treatment(name) == treatment_text(Treatment.UNCHANGED)
+    return role is not Role.QUASI_IDENTIFIER or side.treatment(name) == masking_treatment_text(Treatment.UNCHANGED)
 
 
 _Keyed = tuple[EquivalenceClasses, Ints]
@@ -289,6 +277,6 @@ def _unknown(one: _ReleaseSide, other: _ReleaseSide) -> tuple[str, ...]:
         "whether the two files are about the same people, and which record of one is which of the other",
         "what an intruder knows beyond the columns both files leave unmasked",
     ]
-    if "perturbation" in (one.manifest.get("family"), other.manifest.get("family")):
+    if PERTURBATION in (one.manifest.get("family"), other.manifest.get("family")):
         found.append("what perturbation hides: in a perturbed file equal values do not mean equal people")
     return tuple(found)

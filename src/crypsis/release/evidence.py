@@ -8,70 +8,42 @@ from pathlib import Path
 from typing import Any
 
 from crypsis.audits import Finding, FindingKind
-from crypsis.errors import CrypsisError, TableError
+from crypsis.errors import TableError
 from crypsis.measures.measure import Reading
-from crypsis.privacy import models
-from crypsis.privacy.anonymity import missing_reading
 from crypsis.release.published import read_published
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook
-from crypsis.table.equivalence_classes import MissingReading
 from crypsis.table.table import Table
 
 
-def public_of(folder: Path) -> Path:
-    """The public part of a release, or the folder itself if it is one."""
+def public_part_as_evidence(folder: Path) -> Path:
+    """The public part of a release as evidence for a rulebook, or the folder itself if it is one."""
     public = folder / "public" if (folder / "public").is_dir() else folder
     if not (public / "manifest.json").is_file():
         raise TableError(f"{folder}: not a release: it has no manifest.json; give the folder `crypsis release` wrote")
     return public
 
 
-def published_of(folder: str | Path) -> Table:
-    """The published table of a release, from its files alone.
-
-    folder  a release, or its public part
-    """
-    public = public_of(Path(folder))
+def published_table_as_evidence(folder: str | Path) -> Table:
+    """The published table as evidence for a rulebook, from the files of a release alone."""
+    public = public_part_as_evidence(Path(folder))
     return read_published(public, _read(public / "schema.json"))
 
 
-def data_file(folder: str | Path) -> Path:
-    """The file with the data of a release.
-
-    folder  a release, or its public part
-    """
-    public = public_of(Path(folder))
+def data_file_as_evidence(folder: str | Path) -> Path:
+    """The file with the data of a release that is evidence for a rulebook."""
+    public = public_part_as_evidence(Path(folder))
     return public / str(_read(public / "schema.json")["file"])
 
 
-def order_of(folder: str | Path) -> str:
-    """The order of the rows of a release, `shuffled` or `kept`.
-
-    folder  a release, or its public part
-    """
-    return str(manifest_of(folder).get("order", "kept"))
-
-
-def reading_of(manifest: Mapping[str, Any]) -> MissingReading:
-    """How the demands of a manifest read missing cells; as values of their own where they say nothing."""
-    try:
-        return missing_reading(models.build(each["model"], **each["settings"]) for each in manifest["requirements"])
-    except (CrypsisError, KeyError, TypeError, ValueError, AttributeError):
-        return "own"
-
-
-def manifest_of(folder: str | Path) -> dict[str, Any]:
-    """The public manifest of a release.
-
-    folder  a release, or its public part
-    """
-    return dict(_read(public_of(Path(folder)) / "manifest.json"))
+def manifest_as_evidence(folder: str | Path) -> dict[str, Any]:
+    """The public manifest of a release, read as evidence for a rulebook."""
+    return dict(_read(public_part_as_evidence(Path(folder)) / "manifest.json"))
 
 
 def evidence_of(folder: str | Path) -> Evidence:
     """What the files say; risks only where the internal part is there and an original was measured."""
     folder = Path(folder)
-    public = public_of(folder)
+    public = public_part_as_evidence(folder)
     manifest = _read(public / "manifest.json")
     inner = _read(folder / "internal" / "manifest.json") if (folder / "internal").is_dir() else {}
     risks = None
@@ -79,7 +51,7 @@ def evidence_of(folder: str | Path) -> Evidence:
         limits = [each["reading"] for each in inner.get("limits", []) if each["reading"]["aim"] == "risk"]
         risks = [_read_measure(each) for each in (*inner.get("risks", []), *limits)]
     return Evidence(
-        published_of(folder),
+        published_table_as_evidence(folder),
         str(manifest.get("family", "unknown")),
         str(manifest.get("order", "kept")),
         int(manifest.get("suppressed", 0)),
@@ -88,7 +60,7 @@ def evidence_of(folder: str | Path) -> Evidence:
     )
 
 
-def recorded_findings(internal: Path) -> list[Finding]:
+def recorded_findings_as_evidence(internal: Path) -> list[Finding]:
     """The findings that the internal manifest states; none without one that can be read."""
     try:
         entries = [each["finding"] for each in _read(internal / "manifest.json")["findings"]]
@@ -100,8 +72,10 @@ def recorded_findings(internal: Path) -> list[Finding]:
         return []
 
 
-def check_release(folder: str | Path, book: Rulebook, waivers: Mapping[str, str] | None = None) -> list[RuleResult]:
-    """Every rule against a release; waivers recorded with it under the same rulebook count again."""
+def judge_evidence_by_rulebook(
+    folder: str | Path, book: Rulebook, waivers: Mapping[str, str] | None = None
+) -> list[RuleResult]:
+    """Judge the evidence of a release by every rule of a rulebook; recorded waivers count again."""
     inner = Path(folder) / "internal" / "manifest.json"
     recorded = (_read(inner).get("rulebook") or {}) if inner.is_file() else {}
     known = {rule.id for rule in book.rule if rule.waivable}
@@ -123,3 +97,8 @@ def _read(path: Path) -> dict[str, Any]:
 def _read_measure(content: Mapping[str, Any]) -> Reading:
     interval = content.get("interval")
     return Reading(**{**content, "scope": tuple(content["scope"]), "interval": tuple(interval) if interval else None})
+
+
+def row_order_as_evidence(folder: str | Path) -> str:
+    """The order of the rows of a release that is evidence for a rulebook, `shuffled` or `kept`."""
+    return str(manifest_as_evidence(folder).get("order", "kept"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -12,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge, confidential_knowledge
-from crypsis.attacks.linkage import MeasuredAttack, measure_attacks
+from crypsis.attacks.linkage import MeasuredAttack, attack_by_linkage
 from crypsis.audits import Audit
-from crypsis.measures import assess
+from crypsis.errors import listing
+from crypsis.measures.assess import assess_before_and_after
 from crypsis.measures.information_loss import information_losses
 from crypsis.measures.measure import Reading, measures
 from crypsis.measures.one_to_one_linkage import ONE_TO_ONE
@@ -22,23 +21,26 @@ from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.uses import DeclaredUse
 from crypsis.measures.utility import RuleHarm, Usefulness, UseResult, UtilityCard, utility_card
 from crypsis.privacy.anonymity import KAnonymity, SmallestClass
-from crypsis.privacy.model import PrivacyModel, Verdict, class_sizes
+from crypsis.privacy.model import PrivacyModel, Verdict
+from crypsis.release.manifest import remove_seeds_for_manifest
 from crypsis.release.published import Population
+from crypsis.release.signing import fingerprint_seed
 from crypsis.report.content import (
     LimitResult,
     RecordHarm,
     ReportContent,
-    ReportedFinding,
     ReportedScenario,
-    describe_columns,
-    hardest_groups,
+    describe_columns_for_reports,
+    findings_for_internal_report,
+    hardest_groups_for_reports,
 )
-from crypsis.report.histograms import class_size_histogram, distributions
+from crypsis.report.histograms import class_size_histogram, histograms_of_distributions
 from crypsis.rulebook import Rulebook, RuleResult
 from crypsis.table.attribute import UNPUBLISHED
-from crypsis.table.provenance import PERTURBATION
-from crypsis.table.table import Table
-from crypsis.text import audited_text, card_facts, finding_text
+from crypsis.table.equivalence_classes import count_class_readings, equivalence_class_sizes
+from crypsis.table.table import AGGREGATION, PERTURBATION, RECODING, Table
+from crypsis.text import audited_text, readings_text, utility_card_facts
+from crypsis.text.reports import sentence_text
 from crypsis.version import __version__
 
 USUAL = Usefulness()
@@ -53,29 +55,21 @@ POINT = ("name", "family", "kind", "loss", "risk", "intruder")
 
 @dataclass(frozen=True)
 class ReleaseDescription:
-    """What the reports say about the masking.
+    """What the reports say about the masking."""
 
-    title  title of the reports
-    method  how the file was masked, in a sentence
-    family  family of the masking: aggregation, recoding, perturbation or unknown
-    settings  settings of the masking, for the internal report
-    chosen  which solution was chosen and why, for the internal report
-    useful  when a column counts as ruined
-    because  name of a scenario → why its intruder knows no other column, for the internal report
-    front  points (name, family, kind, loss, risk, intruder) of the front of the run, for the internal report
-    beside  other masked versions of the original by name, such as plain MDAV, of which the same analyses are asked
-    seed  seed of the masking; reported as a salted digest only, and refused anywhere in the public files
-    """
-
-    title: str = "Protected microdata"
-    method: str = "The file was masked before it reached Crypsis."
-    family: str = "unknown"
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    chosen: str = ""
-    useful: Usefulness = USUAL
+    title: str = "Protected microdata"  # title of the reports
+    method: str = "The file was masked before it reached Crypsis."  # how the file was masked, in a sentence
+    family: str = "unknown"  # family of the masking: aggregation, recoding, perturbation or unknown
+    settings: Mapping[str, Any] = field(default_factory=dict)  # settings of the masking, for the internal report
+    chosen: str = ""  # which solution was chosen and why, for the internal report
+    useful: Usefulness = USUAL  # when a column counts as ruined
+    # name of a scenario → why its intruder knows no other column, for the internal report
     because: Mapping[str, str] = field(default_factory=dict)
+    # points (name, family, kind, loss, risk, intruder) of the front of the run, for the internal report
     front: Sequence[Mapping[str, Any]] = ()
+    # seed of the masking; reported as a salted digest only, and refused anywhere in the public files
     seed: int | None = None
+    # other masked versions of the original by name, such as plain MDAV, of which the same analyses are asked
     beside: Mapping[str, Table] = field(default_factory=dict)
 
     @classmethod
@@ -103,10 +97,11 @@ class Facts:
     rules: Sequence[RuleResult]
     population: Population | None = None
 
-    def before(self, model: PrivacyModel, original: Table) -> Verdict:
-        """The verdict of a model on the original, or on the population the original is part of."""
+    def before(self, model: PrivacyModel, original: Table, before: Table) -> Verdict:
+        """The verdict of a model on the published columns of the original, or on the population it is part of."""
+        model = model.bind_original(original)
         around = self.population.original if self.population is not None and model.membership else None
-        return model.judge(original if around is None else around)
+        return model.judge(before if around is None else around)
 
 
 @dataclass(frozen=True)
@@ -123,7 +118,7 @@ class Readings:
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 
-def readings_of(
+def readings_for_report_facts(
     original: Table | None,
     masked: Table,
     family: str,
@@ -131,16 +126,12 @@ def readings_of(
     because: Mapping[str, str] | None = None,
     answered: Collection[str] = (),
 ) -> Readings:
-    """Every measure that applies after this family of masking, and attacks for every scenario.
-
-    answered  confidential columns for which diversity is demanded or a reason is stated
-    """
+    """What the reports say was measured: every measure for this family of masking, and attacks for every scenario."""
     if original is None:
         return Readings()
-    known = family if family in ("aggregation", "recoding", "perturbation") else None
-    after = assess(original, masked, family=known)
+    known = family if family in (AGGREGATION, RECODING, PERTURBATION) else None
+    before, after = assess_before_and_after(original, masked, known)
     risks = tuple(r for r in after.readings if r.aim == "risk")
-    before = assess(original, original, [r.measure for r in risks])
     known_columns = dict(scenarios or {})
     everything = original.quasi_identifiers
     if everything and not any(set(knows) >= set(everything) for knows in known_columns.values()):
@@ -155,7 +146,9 @@ def readings_of(
     skipped = {name: why for name, why in after.skipped.items() if not issubclass(measures[name], DeclaredUse)}
     assigned = _read(risks, ONE_TO_ONE)
     attacks = [
-        measure_attacks(original, masked, name, k, family, assigned if list(k) == original.quasi_identifiers else None)
+        attack_by_linkage(
+            original, masked, name, k, family, assigned if list(k) == original.quasi_identifiers else None
+        )
         for name, k in known_columns.items()
     ]
     confidential = confidential_knowledge(original, masked, answered) if family != PERTURBATION else ()
@@ -175,8 +168,8 @@ def _scenario(
     """ready  record linkage over every quasi-identifier, before and after, so that it is not measured twice"""
     bound = RecordLinkage(columns=knows).against(original)
     known = ready if list(knows) == original.quasi_identifiers else (None, None)
-    before, after = class_sizes(original, knows), class_sizes(masked, knows)
-    counted = family != "perturbation" and bool(masked.kept.any())
+    before, after = equivalence_class_sizes(original, knows), equivalence_class_sizes(masked, knows)
+    counted = family != PERTURBATION and bool(masked.kept.any())
     return ReportedScenario(
         name=name,
         knows=knows,
@@ -189,12 +182,14 @@ def _scenario(
     )
 
 
-def report_content(facts: Facts, original: Table | None, masked: Table, rows: int, readings: Readings) -> ReportContent:
-    """The content of both reports."""
+def collect_report_facts(
+    facts: Facts, original: Table | None, masked: Table, rows: int, readings: Readings
+) -> ReportContent:
+    """The content of both reports of a release: what was decided, judged and measured on the written file."""
     description = facts.description
-    visible = masked.drop(masked.named(*UNPUBLISHED))
-    before = original.drop(original.named(*UNPUBLISHED)) if original is not None else visible
-    known, counted = original is not None, description.family != "perturbation"
+    visible = masked.drop(masked.names_by_role(*UNPUBLISHED))
+    before = original.drop(original.names_by_role(*UNPUBLISHED)) if original is not None else visible
+    known, counted = original is not None, description.family != PERTURBATION
     by_column = next((r.counts for r in readings.losses if r.measure == "information-loss"), {})
     names = before.quasi_identifiers
     return ReportContent(
@@ -206,12 +201,12 @@ def report_content(facts: Facts, original: Table | None, masked: Table, rows: in
         order=facts.order,
         rows_before=len(masked),
         rows_after=rows,
-        columns=describe_columns(before if known else None, visible, dict(by_column)),
-        verdicts_before=tuple(facts.before(model, before) for model in facts.models) if known else (),
+        columns=describe_columns_for_reports(before if known else None, visible, dict(by_column)),
+        verdicts_before=tuple(facts.before(m, original, before) for m in facts.models) if original is not None else (),
         verdicts=tuple(facts.verdicts),
         smallest_class=facts.smallest_class,
-        findings=reported_findings(facts.audit),
-        assumed=facts.audit.assumed(visible.confidential),
+        findings=findings_for_internal_report(facts.audit),
+        assumed=facts.audit.assumed_columns(visible.confidential),
         audited=audited_text(facts.audit),
         losses=readings.losses,
         risks_before=readings.risks_before,
@@ -223,16 +218,20 @@ def report_content(facts: Facts, original: Table | None, masked: Table, rows: in
         scenarios=readings.scenarios,
         attacks=readings.attacks,
         confidential=readings.confidential,
-        hardest=hardest_groups(before, _record_harm(before, visible, names), names) if known and names else (),
-        class_sizes=class_size_histogram(class_sizes(before, names), class_sizes(visible, names))
+        hardest=hardest_groups_for_reports(before, _record_harm(before, visible, names), names)
+        if known and names
+        else (),
+        class_sizes=class_size_histogram(
+            equivalence_class_sizes(before, names), equivalence_class_sizes(visible, names)
+        )
         if known and counted and names
         else None,
-        distributions=distributions(before, visible) if known else (),
-        card=card_facts(_card(facts, before, visible)) if known else None,
+        distributions=histograms_of_distributions(before, visible) if known else (),
+        card=utility_card_facts(_card(facts, before, visible)) if known else None,
         chosen=description.chosen,
         front=tuple({key: point.get(key) for key in POINT} for point in description.front),
-        settings=without_seeds(description.settings),
-        seed_print=seed_print(description.seed) if description.seed is not None else "",
+        settings=remove_seeds_for_manifest(description.settings),
+        seed_print=fingerprint_seed(description.seed) if description.seed is not None else "",
         notes=(*_notes(facts, known), *(_true_counts(facts.models, masked, original) if original is not None else ())),
     )
 
@@ -254,15 +253,10 @@ def _card(facts: Facts, original: Table, masked: Table) -> UtilityCard:
     return utility_card(original, masked, useful, uses, rules, general=("pairs",), beside=beside)
 
 
-def reported_findings(audit: Audit) -> tuple[ReportedFinding, ...]:
-    """Findings on the file as the internal report shows them."""
-    return tuple(ReportedFinding(finding_text(each), audit.reason(each), each) for each in audit.findings)
-
-
 def _record_harm(original: Table, masked: Table, names: Sequence[str]) -> RecordHarm:
     lost = np.mean([information_losses(original, masked, name) for name in names], axis=0)
     return RecordHarm(
-        alone=class_sizes(original, names) == 1,
+        alone=equivalence_class_sizes(original, names) == 1,
         suppressed=~masked.kept,
         loss=lost,
         found=RecordLinkage(columns=tuple(names)).against(original).credits(masked),
@@ -270,11 +264,16 @@ def _record_harm(original: Table, masked: Table, names: Sequence[str]) -> Record
 
 
 def _true_counts(models: Sequence[PrivacyModel], masked: Table, original: Table) -> list[str]:
-    """What an intruder finds who knows the true values, where a demand lets a missing value equal every value."""
+    """What an intruder finds who knows the true values, where a demand lets a missing value equal every value, and
+    every reading of missing cells, where they differ.
+    """
     notes = []
+    readings = count_class_readings(masked, masked.quasi_identifiers, original)
+    if readings:
+        notes.append(sentence_text(f"over {listing(masked.quasi_identifiers, most=12)}, {readings_text(readings)}"))
     for model in models:
         if isinstance(model, KAnonymity) and model.missing == "wildcard":
-            verdict = KAnonymity(**{**model.model_dump(), "missing": "target"}).knowing(original).judge(masked)
+            verdict = KAnonymity(**{**model.model_dump(), "missing": "target"}).bind_original(original).judge(masked)
             notes.append(
                 f"{model.k}-anonymity lets a missing value equal every value. To an intruder who knows the true values "
                 f"of a person, the fewest records that may be that person are {verdict.attained:g}; "
@@ -287,7 +286,7 @@ def _notes(facts: Facts, known: bool) -> tuple[str, ...]:
     notes = []
     if not known:
         notes.append("No original was given: losses and risks could not be measured, only the file itself was judged.")
-    if facts.description.family == "perturbation":
+    if facts.description.family == PERTURBATION:
         notes.append(
             "The file was perturbed: equal values do not mean equal people, so class sizes are not shown; the risk "
             "limits are on measured attacks."
@@ -300,19 +299,3 @@ def _notes(facts: Facts, known: bool) -> tuple[str, ...]:
     if facts.order == "kept":
         notes.append("The rows keep the order of the source, which may re-identify people.")
     return tuple(notes)
-
-
-def without_seeds(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without seeds at any depth, since seeds are secret."""
-    return {
-        key: without_seeds(value) if isinstance(value, Mapping) else value
-        for key, value in settings.items()
-        if "seed" not in str(key).lower()
-    }
-
-
-def seed_print(seed: int, salt: bytes | None = None) -> str:
-    """Salt and digest of a seed; slow to compute, so that short seeds cannot be tried."""
-    salt = secrets.token_bytes(16) if salt is None else salt
-    digest = hashlib.scrypt(str(seed).encode(), salt=salt, n=2**14, r=8, p=1, dklen=32)
-    return f"{salt.hex()}:{digest.hex()}"

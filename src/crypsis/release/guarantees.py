@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.attacks.linkage import MeasuredAttack, worst_attacks
+from crypsis.attacks.linkage import MeasuredAttack
 from crypsis.errors import PlanError, ReleaseRefused, listing
 from crypsis.kernels.arrays import Flags
-from crypsis.masking.aggregates import means, medians, modes
-from crypsis.measures.linkage_attacks import HeldOutLinkage
+from crypsis.masking.calibration import calibration_means, calibration_medians, calibration_modes
 from crypsis.measures.measure import Measure, Reading, measures
-from crypsis.measures.objective import OverallFigure, within
-from crypsis.measures.one_to_one_linkage import OneToOneLinkage
-from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.measures.objective import OverallFigure, keeps_objective_limit
 from crypsis.measures.uses import DeclaredUse
 from crypsis.privacy import models as registered
-from crypsis.privacy.demands import ConfidentialModel
-from crypsis.privacy.model import PrivacyModel, Verdict
+from crypsis.privacy.model import PrivacyModel, Verdict, complaint_of_model
 from crypsis.report.content import LimitResult
-from crypsis.table.attribute import Kind, Role
+from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.table import LOCAL, Table
+from crypsis.table.table import LOCAL, PERTURBATION, Table
 from crypsis.text import measured_attack_text
 
 CLOSE = 1e-9
@@ -37,22 +33,19 @@ MOST_DECIMALS = 6
 Values = NDArray[Any]
 
 
-def unexplained_cells(original: Table, masked: Table) -> dict[str, int]:
-    """Count the changed cells of quasi-identifiers that neither recoding nor aggregation explains.
+def count_unexplained_cells(original: Table, masked: Table) -> dict[str, int]:
+    """For the guarantees, count changed cells of quasi-identifiers that neither recoding nor aggregation explains.
 
     A change is explained if the cell is blanked or has a label that the original lacks; if the column is coarsened as a
     whole, equal values to equal values and in their order; if the cell is the mean, median or mode of its class; or if
     it is the mean or median of the records that share its number, as where columns are averaged apart.
 
-    original, masked  row by row the same records
-    returns  columns with such cells, and how many they are
+    `original`, `masked`: row by row the same records.
 
-    Examples
-    --------
     >>> original = Table.from_columns({"age": [20, 22, 40, 42]}, roles={"age": "quasi"})
-    >>> unexplained_cells(original, original.with_columns({"age": np.array([21.0, 21, 41, 41])}))
+    >>> count_unexplained_cells(original, original.with_columns({"age": np.array([21.0, 21, 41, 41])}))
     {}
-    >>> unexplained_cells(original, original.with_columns({"age": np.array([22.0, 20, 42, 40])}))
+    >>> count_unexplained_cells(original, original.with_columns({"age": np.array([22.0, 20, 42, 40])}))
     {'age': 4}
     """
     found = {}
@@ -123,11 +116,14 @@ def _is_average(
     """Cells that are an aggregate of the known values of their class; of `kind` None, a mean or median alone."""
     inside = known & (classes.of >= 0)
     values, labels, count = before[inside], classes.of[inside], classes.count
-    aggregates = [modes(values, labels, count)] if kind is not None else []
+    aggregates = [calibration_modes(values, labels, count)] if kind is not None else []
     if kind is not Kind.NOMINAL:
-        aggregates.append(medians(values, labels, count, lower=True))
+        aggregates.append(calibration_medians(values, labels, count, lower=True))
     if kind is None or kind is Kind.NUMERIC:
-        aggregates += [means(values, labels, count), medians(values, labels, count, lower=False)]
+        aggregates += [
+            calibration_means(values, labels, count),
+            calibration_medians(values, labels, count, lower=False),
+        ]
     found = np.zeros(len(after), dtype=np.bool_)
     room = close + (CLOSE * np.abs(after) if after.dtype == np.float64 else 0.0)
     for shared, there in aggregates:
@@ -182,9 +178,9 @@ def refuse_unguarded(models: Sequence[PrivacyModel], limits: Sequence[MeasuredLi
         )
 
 
-def refuse_meaningless(models: Sequence[PrivacyModel], family: str) -> None:
-    """Refuse privacy models on a perturbed file, where class sizes guarantee nothing."""
-    if models and family == "perturbation":
+def refuse_meaningless_guarantees(models: Sequence[PrivacyModel], family: str) -> None:
+    """Refuse a release whose guarantees are privacy models on a perturbed file, where they mean nothing."""
+    if models and family == PERTURBATION:
         names = ", ".join(registered.name_of(model) for model in models)
         raise ReleaseRefused(
             f"{names} cannot protect a perturbed file: after swapping, noise or PRAM equal values do not mean equal "
@@ -196,7 +192,7 @@ def refuse_perturbed(models: Sequence[PrivacyModel], original: Table, masked: Ta
     """Refuse privacy models on a file of unknown origin whose changes neither recoding nor aggregation explains."""
     if not models or masked.provenance is not None:
         return
-    found = unexplained_cells(original, masked)
+    found = count_unexplained_cells(original, masked)
     if found:
         names = ", ".join(registered.name_of(model) for model in models)
         cells = listing(f"{count} of {name!r}" for name, count in found.items())
@@ -207,59 +203,34 @@ def refuse_perturbed(models: Sequence[PrivacyModel], original: Table, masked: Ta
         )
 
 
-def refuse_changed_roles(original: Table, masked: Table) -> None:
-    """Refuse a column with another role than in the original, which the models and the audit would not judge."""
-    guarded = (Role.QUASI_IDENTIFIER, Role.IDENTIFIER, Role.CONFIDENTIAL)
-    for attribute in original.attributes:
-        if attribute.role not in guarded or attribute.name not in masked.names:
-            continue
-        role = masked.attribute(attribute.name).role
-        if attribute.role is Role.QUASI_IDENTIFIER and role is Role.IDENTIFIER:
-            raise ReleaseRefused(
-                f"nothing was released: {attribute.name!r} is a quasi-identifier in the original and an identifier, "
-                f"which is never published, in the masked table, so that its loss cannot be measured; give it the role "
-                f"'identifier' in the original too, or drop the column from both tables"
-            )
-        if role is not attribute.role and role is not Role.IDENTIFIER:
-            raise ReleaseRefused(
-                f"nothing was released: {attribute.name!r} has the role {attribute.role.value!r} in the original and "
-                f"{role.value!r} in the masked table; give it the role {attribute.role.value!r} again, or drop the "
-                f"column"
-            )
-
-
 @dataclass(frozen=True)
 class Knowledge:
-    """What models need that the file does not hold.
+    """What models need that the file does not hold."""
 
-    population  the table around the file, for models that speak of one
-    original, shown  the original, and the file in its rows, for models that read missing cells by the true values
-    """
-
-    population: Table | None = None
+    population: Table | None = None  # the table around the file, for models that speak of one
+    # the original, and the file in its rows, for models that read missing cells by the true values
     original: Table | None = None
     shown: Table | None = None
 
-    def judged(self, model: PrivacyModel, table: Table) -> tuple[PrivacyModel, Table]:
+    def bind_model(self, model: PrivacyModel, table: Table) -> tuple[PrivacyModel, Table]:
         """A model and the table it judges."""
         if model.membership:
             return model, table if self.population is None else self.population
         if not model.beyond_file:
             return model, table
         if self.original is None or self.shown is None:
+            true = getattr(model, "missing", "") == "target"
+            instead = ', or set missing to "conservative", which needs none' if true else ""
             raise PlanError(
-                f'{registered.name_of(model)} reads missing values by the true ones (missing = "target") and no '
-                f'original is given; give it, or set missing to "conservative", which needs none'
+                f"{registered.name_of(model)} cannot be judged by the file alone: it {model.beyond_file}, and no "
+                f"original is given; give it{instead}"
             )
-        return model.knowing(self.original), self.shown
+        return model.bind_original(self.original), self.shown
 
 
-def judge(models: Sequence[PrivacyModel], table: Table, beside: Knowledge | None = None) -> list[Verdict]:
-    """The verdicts, or a refusal with every model that fails.
-
-    beside  what models need that the table does not hold
-    """
-    judged = [(beside or Knowledge()).judged(model, table) for model in models]
+def judge_guarantees(models: Sequence[PrivacyModel], table: Table, beside: Knowledge | None = None) -> list[Verdict]:
+    """The verdicts on the guarantees of a release, or a refusal with every privacy model that fails."""
+    judged = [(beside or Knowledge()).bind_model(model, table) for model in models]
     for model, each in judged:
         obstacle = model.obstacle(each)
         if obstacle:
@@ -267,61 +238,8 @@ def judge(models: Sequence[PrivacyModel], table: Table, beside: Knowledge | None
     verdicts = [model.judge(each) for model, each in judged]
     broken = [v for v in verdicts if not v.holds]
     if broken:
-        raise ReleaseRefused("nothing was released: " + "; ".join(complaint(v) for v in broken))
+        raise ReleaseRefused("nothing was released: " + "; ".join(complaint_of_model(v) for v in broken))
     return verdicts
-
-
-def complaint(verdict: Verdict) -> str:
-    """Why a verdict fails, in a sentence."""
-    return (
-        f"{verdict.model} requires {verdict.sense} {verdict.required:g} over {', '.join(verdict.columns)}, the file "
-        f"attains {verdict.attained:g}, and {verdict.offending} of {verdict.records} records offend"
-    )
-
-
-def refuse_contradiction(attacks: Sequence[MeasuredAttack]) -> None:
-    """Refuse a file in which an attack finds more people than its classes allow.
-
-    Raises
-    ------
-    ReleaseRefused
-        Where the whole interval of an attack lies above the class risk over the same columns.
-    """
-    for each in attacks:
-        if each.class_risk is not None and each.interval is not None and each.interval[0] > each.class_risk + ROUNDING:
-            raise ReleaseRefused(
-                f"nothing was released: the figures of this file contradict each other: {measured_attack_text(each)}; "
-                f"please report this with the kinds of the columns and the method of masking"
-            )
-
-
-def refuse_found(attacks: Sequence[MeasuredAttack], limits: Sequence[MeasuredLimit]) -> None:
-    """Refuse a perturbed file in which an attacker that no search is fitted to finds more than a limit on risk allows.
-
-    Raises
-    ------
-    ReleaseRefused
-        With the most successful attacker.
-    """
-    most = min((limit.at_most for limit in limits if limit.binding and _limits_linkage(limit)), default=None)
-    for each in worst_attacks(attacks):
-        if most is not None and each.found is not None and not within(each.found, most, "low"):
-            raise ReleaseRefused(
-                f"nothing was released: {measured_attack_text(each)}, and the limit on the risk is {most:g} %; mask "
-                f"more, aggregate or recode instead, or allow a higher risk"
-            )
-
-
-def _limits_linkage(limit: MeasuredLimit) -> bool:
-    if isinstance(limit.measure, OverallFigure):
-        return limit.measure.figure == "risk"
-    return isinstance(limit.measure, RecordLinkage | OneToOneLinkage | HeldOutLinkage)
-
-
-def answered_columns(models: Sequence[PrivacyModel], table: Table, unstated: Collection[str]) -> frozenset[str]:
-    """Confidential columns for which a model demands diversity, or of which a person said that nobody knows them."""
-    demanded = {name for model in models if isinstance(model, ConfidentialModel) for name in model.hidden(table)}
-    return frozenset(demanded) | frozenset(table.confidential).difference(unstated)
 
 
 def check_limits(limits: Sequence[MeasuredLimit], original: Table, masked: Table, family: str) -> list[LimitResult]:
@@ -339,7 +257,7 @@ def _check(limit: MeasuredLimit, original: Table, masked: Table, family: str) ->
         name, reading = limit.name or limit.measure.figure, limit.measure.explain(masked)
     else:
         name, reading = limit.name or measures.name_of(limit.measure), _read(limit, original, masked, family)
-    holds = within(reading.value, limit.at_most, reading.better)
+    holds = keeps_objective_limit(reading.value, limit.at_most, reading.better)
     reading = replace(reading, counts=dict(reading.counts))
     return LimitResult(name, float(limit.at_most), holds, limit.binding, reading, limit.use)
 
@@ -354,3 +272,13 @@ def _read(limit: MeasuredLimit, original: Table, masked: Table, family: str) -> 
     if family != "unknown" and family not in limit.measure.valid_for:
         raise PlanError(f"limit on {name}: its number has no meaning after {family}; limit another measure")
     return limit.measure.against(original).explain(masked)
+
+
+def refuse_contradicted_guarantees(attacks: Sequence[MeasuredAttack]) -> None:
+    """Refuse a file whose guarantees an attack contradicts: it finds more people than the classes allow."""
+    for each in attacks:
+        if each.class_risk is not None and each.interval is not None and each.interval[0] > each.class_risk + ROUNDING:
+            raise ReleaseRefused(
+                f"nothing was released: the figures of this file contradict each other: {measured_attack_text(each)}; "
+                f"please report this with the kinds of the columns and the method of masking"
+            )

@@ -9,25 +9,29 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import combinations
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from crypsis.audits import Audit
+from crypsis.audits import Audit, Finding, FindingKind
+from crypsis.audits.exposure import FEW, Exposure
 from crypsis.errors import PlanError, ReleaseRefused, TableError
 from crypsis.measures.generalisation_loss import GeneralLoss
-from crypsis.measures.intervals import class_interval
+from crypsis.measures.intervals import class_confidence_interval
 from crypsis.measures.masking_description import Treatment
 from crypsis.measures.measure import Reading
 from crypsis.measures.record_linkage import MISSING_LINKS, RecordLinkage
@@ -35,45 +39,81 @@ from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
-from crypsis.release.bundle import write_reports
-from crypsis.release.facts import EVERYTHING, ReleaseDescription, reported_findings, without_seeds
-from crypsis.release.findings import audit_files, check_finding_waivers, refuse_open, split_waivers
-from crypsis.release.leaks import refuse_leaks
-from crypsis.release.manifest import digests, write_manifests, write_sealed, write_text
+from crypsis.release.bundle import write_bundle
+from crypsis.release.facts import EVERYTHING, ReleaseDescription
+from crypsis.release.findings import MOST_COMBINATIONS, check_finding_waivers, refuse_open, split_waivers
+from crypsis.release.leaks import COUNTED, refuse_leaks
+from crypsis.release.manifest import remove_seeds_for_manifest, write_beside_manifest
 from crypsis.release.published import Order
-from crypsis.release.shuffling import shuffle_files
-from crypsis.release.signing import SigningKey
 from crypsis.report import ReportContent
-from crypsis.report.content import ReportedColumn, ReportedScenario
-from crypsis.table.attribute import Kind, Role
+from crypsis.report.codebook import PublishedLabels
+from crypsis.report.content import ReportedColumn, ReportedScenario, findings_for_internal_report
+from crypsis.rulebook import Rulebook
+from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.encoding import Source
-from crypsis.table.equivalence_classes import classes_of, columns_by_key, equivalence_classes, pack
-from crypsis.table.files import atomic_folder
+from crypsis.table.equivalence_classes import class_columns_by_key, classes_of, equivalence_classes, pack_class_codes
 from crypsis.table.frames import table_of
 from crypsis.table.lattice import Lattice
-from crypsis.table.lazy import RECORDS, Lazy, LazyTable, batches, engine_of, scan, tally
-from crypsis.table.lookalikes import DIGITS, fold_label, known_contents
-from crypsis.table.suppression import Rule, allowed_records, rule_code, suppress
+from crypsis.table.lazy import RECORDS, Lazy, LazyTable, batches, engine_of_lazy_frame, scan, tally
+from crypsis.table.lookalikes import DIGITS, count_without_lookalikes, fold_label
+from crypsis.table.profile import LARGEST_SHARE
+from crypsis.table.suppression import Rule, allowed_records, code_of_suppression_rule, suppress
 from crypsis.table.table import Table
-from crypsis.text import audited_text, node_text, treatment_text
+from crypsis.text import audited_text, masking_treatment_text
 from crypsis.version import __version__
+
+PART = 1_000_000
+"""Records of a part, about."""
+MOST_PARTS = 512
+"""Files that are open at the same time."""
+BATCH = 250_000
+
+
+def shuffle_lazy_release(data: Path, rng: Generator) -> None:
+    """Shuffle the written files of a lazy release, whose data are never read as a whole."""
+    files = sorted(data.glob("*.parquet"))
+    rows = sum(int(pq.read_metadata(path).num_rows) for path in files)
+    number = min(max(1, -(-rows // PART)), MOST_PARTS)
+    parts = data / "parts"
+    parts.mkdir()
+    _distribute(files, parts, number, rng)
+    for path in files:
+        path.unlink()
+    for place, path in enumerate(sorted(parts.iterdir())):
+        with pa.ipc.open_stream(path) as stream:
+            part = pl.DataFrame(pl.from_arrow(stream.read_all()))
+        path.unlink()
+        part[rng.permutation(len(part))].write_parquet(data / f"part-{place:03d}.parquet", row_group_size=BATCH)
+    shutil.rmtree(parts)
+
+
+def _distribute(files: list[Path], parts: Path, number: int, rng: Generator) -> None:
+    """Parts are streams, since a Parquet writer would keep every small batch in memory until it is closed."""
+    squeezed = pa.ipc.IpcWriteOptions(compression="lz4")
+    with ExitStack() as open_files:
+        writers: dict[int, Any] = {}
+        for path in files:
+            with pq.ParquetFile(path, pre_buffer=False) as file:  # a buffer would keep all it has read
+                for batch in file.iter_batches(BATCH):
+                    frame = pl.DataFrame(pl.from_arrow(batch))
+                    drawn = rng.integers(number, size=len(frame))
+                    for place in range(number):
+                        part = frame.filter(pl.Series(drawn == place)).to_arrow()
+                        if place not in writers:
+                            target = open_files.enter_context(pa.OSFile(str(parts / f"{place:03d}"), "wb"))
+                            writer = pa.ipc.new_stream(target, part.schema, options=squeezed)
+                            writers[place] = open_files.enter_context(writer)
+                        writers[place].write_table(part)
+
+
+# -- A chosen node applied to data that are never read as a whole, and the written files counted again.
+#
+# Which classes must go is decided from the counts. The engine that holds the data then maps values to labels, leaves
+# out identifiers and suppressed records, and writes Parquet files. A second counted pass over those files must find
+# exactly what the counts promise, or the folder never gets its name.
 
 CODE, LABEL, KEY = "crypsis code ", "crypsis label ", "crypsis key "
 """Names of columns that live only inside the map."""
-
-
-@dataclass(frozen=True)
-class LazyRelease:
-    """A release as the count over its files found it."""
-
-    folder: Path
-    levels: tuple[int, ...]
-    message: str
-    records: int
-    suppressed: int
-    k: int
-    l: int | None  # noqa: E741
-    engine: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,45 +129,7 @@ class TupleOutcomes:
     suppressed: int
 
 
-def release_lazily(
-    source: LazyTable,
-    levels: Sequence[int],
-    folder: str | Path,
-    *,
-    suppression: float = 0.01,
-    rule: Rule = "failing-class",
-    k: int = 0,
-    l: int = 0,  # noqa: E741
-    order: Order = "shuffled",
-    rng: Generator | None = None,
-    waivers: Mapping[str, str] | None = None,
-) -> LazyRelease:
-    """Generalise, suppress, write with the engine of the source, count the written files and compare.
-
-    levels  one per quasi-identifier, e.g. `optimum(source.counts, k=5).levels`
-    k, l    demanded of every class, as in the masking method `generalisation`; 0 takes what the limit allows
-    order   of the written records; the order of the source can re-identify people
-    rng     of that order; the operating system's randomness unless given
-    waivers findings that may pass, with the reason, e.g. {"singling-out:wage": "not known outside the office"}
-    folder  must not exist; gets `data/*.parquet` and a sealed `manifest.json` without any value of the data
-    """
-    lattice = lattice_of(source)
-    levels = tuple(int(level) for level in levels)
-    lattice.check(levels)
-    outcome = decide(source, lattice, levels, suppression, rule, k, l)
-    folder = Path(folder)
-    with atomic_folder(folder, mode=0o755) as aside:
-        found, _ = write_node(source, levels, outcome, aside / "data", order, rng, k, l)
-        judged_findings(source, aside / "data", waivers)
-        made = LazyRelease(
-            folder, levels, node_text(lattice, levels), source.counts.total - found.suppressed, found.suppressed,
-            found.k, found.l, source.engine,
-        )  # fmt: skip
-        write_sealed(aside / "manifest.json", _manifest(made, lattice, rule, aside / "data"))
-    return made
-
-
-def write_node(
+def _write_node(
     source: LazyTable,
     levels: Sequence[int],
     outcome: TupleOutcomes,
@@ -141,37 +143,31 @@ def write_node(
 
     Files that do not hold what the counts promise, or less than k and l, are refused.
     """
-    lattice, maps = lattice_of(source), data.parent / "maps"
+    lattice, maps = lattice_of_lazy_release(source), data.parent / "maps"
     maps.mkdir()
     _sink(source.frame, _map(source, lattice, levels, outcome, maps), data)
     shutil.rmtree(maps)
     if order == "shuffled":
-        shuffle_files(data, rng or np.random.default_rng())
+        shuffle_lazy_release(data, rng or np.random.default_rng())
     written = tally(scan(data, source.engine, _session(source.frame)), source.counts.names)
-    return check_counts(written, expect_counts(source, lattice, levels, outcome), lattice.names, outcome, k, l), written
+    return _check_counts(
+        written, _expect_counts(source, lattice, levels, outcome), lattice.names, outcome, k, l
+    ), written
 
 
-def judged_findings(
+def _judged_findings(
     source: LazyTable, data: Path, waivers: Mapping[str, str] | None, unstated: Collection[str] = ()
 ) -> Audit:
-    """What the written files reveal; refused unless each finding is waived.
-
-    unstated  confidential columns of which nobody said that no one outside knows their values
-    """
+    """What the written files reveal; refused unless each finding is waived."""
     names, of_findings = source.frame.collect_schema().names(), split_waivers(waivers)[1]
     check_finding_waivers(of_findings, names)
-    return refuse_open(audit_files(data, source.published, unstated), of_findings)
-
-
-def lattice_of(source: LazyTable) -> Lattice:
-    """The lattice of the quasi-identifiers."""
-    return Lattice(tuple(a for a in source.counts.attributes if a.role == "quasi"))
+    return refuse_open(audit_lazy_release(data, source.published_roles, unstated), of_findings)
 
 
 # -- which classes go --
 
 
-def decide(
+def _decide_lazy_release(
     source: LazyTable,
     lattice: Lattice,
     levels: Sequence[int],
@@ -180,8 +176,8 @@ def decide(
     k: int,
     l: int,  # noqa: E741
 ) -> TupleOutcomes:
-    """Classes of the node and which of them are suppressed, by the rules of the method `generalisation`."""
-    rule_code(rule)
+    """Classes of the node chosen for data never read as a whole, and which of them are suppressed."""
+    code_of_suppression_rule(rule)
     confidential = next((a.name for a in source.counts.attributes if a.role == "confidential"), "")
     if l and not confidential:
         raise PlanError("l was demanded but no column is confidential; name one as confidential")
@@ -190,7 +186,7 @@ def decide(
     classes = equivalence_classes(codes)
     size, distinct = classes.totals(records), np.zeros(classes.count, dtype=np.int64)
     if confidential:
-        distinct = known_contents(classes, source.coded, confidential)[1].distinct
+        distinct = count_without_lookalikes(classes, source.coded, confidential)[1].distinct
     found = suppress(size, distinct, rule, allowed_records(suppression, int(size.sum())), k, l)
     gone = found.left_out
     if gone.all():
@@ -225,7 +221,7 @@ def _map(
         if name not in source.identifiers
     ]
 
-    def mapped(frame: Lazy) -> Lazy:
+    def map_frame(frame: Lazy) -> Lazy:
         for place, name in enumerate(lattice.names):
             frame = frame.join(_beside(source, maps / f"{place}.parquet"), on=name, how="left")
         frame = frame.with_columns(*(_key(group).alias(f"{KEY}{n}") for n, group in enumerate(keys)))
@@ -234,7 +230,7 @@ def _map(
             frame = frame.join(_beside(source, maps / "gone.parquet"), on=on, how="anti")
         return frame.select(*chosen)
 
-    return mapped
+    return map_frame
 
 
 def _labels(lattice: Lattice, levels: Sequence[int], place: int, codes: NDArray[np.int32]) -> pl.Series:
@@ -249,11 +245,11 @@ Group = list[tuple[int, int]]
 def _keys(codes: NDArray[np.int32]) -> list[Group]:
     """Attributes in as few groups as 62 bits allow."""
     radices = [int(column.max(initial=-1)) + 2 for column in codes.T]
-    return [[(place, radices[place]) for place in places] for places in columns_by_key(radices)]
+    return [[(place, radices[place]) for place in places] for places in class_columns_by_key(radices)]
 
 
 def _pack(codes: NDArray[np.int32], group: Group) -> NDArray[np.int64]:
-    return pack(len(codes), [codes[:, place] + 1 for place, _ in group], [radix for _, radix in group])
+    return pack_class_codes(len(codes), [codes[:, place] + 1 for place, _ in group], [radix for _, radix in group])
 
 
 def _key(group: Group) -> nw.Expr:
@@ -269,10 +265,10 @@ def _beside(source: LazyTable, path: Path) -> Lazy:
 
 
 def _session(frame: Lazy) -> Any:
-    return frame.to_native().sparkSession if engine_of(frame) == "spark" else None
+    return frame.to_native().sparkSession if engine_of_lazy_frame(frame) == "spark" else None
 
 
-def _sink(frame: Lazy, mapped: Callable[[Lazy], Lazy], data: Path) -> None:
+def _sink(frame: Lazy, map_frame: Callable[[Lazy], Lazy], data: Path) -> None:
     """Write Parquet files into a new folder; polars writes some records at a time."""
     native = frame.to_native()
     if isinstance(native, pl.LazyFrame):
@@ -280,13 +276,13 @@ def _sink(frame: Lazy, mapped: Callable[[Lazy], Lazy], data: Path) -> None:
         with ExitStack() as open_files:
             writer: pq.ParquetWriter | None = None
             for batch in batches(native):
-                made = mapped(nw.from_native(batch.lazy())).collect().to_polars().to_arrow()
+                made = map_frame(nw.from_native(batch.lazy())).collect().to_polars().to_arrow()
                 if writer is None:
                     writer = open_files.enter_context(pq.ParquetWriter(data / "part-0.parquet", made.schema))
                 writer.write_table(made)
         return
-    made = mapped(frame)
-    engine = engine_of(frame)
+    made = map_frame(frame)
+    engine = engine_of_lazy_frame(frame)
     if engine == "dask":
         made.to_native().to_parquet(str(data), write_index=False)
     elif engine == "spark":
@@ -302,7 +298,7 @@ def _sink(frame: Lazy, mapped: Callable[[Lazy], Lazy], data: Path) -> None:
 # -- the second pass --
 
 
-def expect_counts(source: LazyTable, lattice: Lattice, levels: Sequence[int], outcome: TupleOutcomes) -> pl.DataFrame:
+def _expect_counts(source: LazyTable, lattice: Lattice, levels: Sequence[int], outcome: TupleOutcomes) -> pl.DataFrame:
     """The expected count over the written files, from the tuples alone."""
     columns = [
         _labels(lattice, levels, place, outcome.codes[:, place]).alias(name)
@@ -314,7 +310,7 @@ def expect_counts(source: LazyTable, lattice: Lattice, levels: Sequence[int], ou
     return kept.group_by(names).agg(pl.col(RECORDS).sum()).sort(names)
 
 
-def check_counts(
+def _check_counts(
     written: pl.DataFrame,
     expected: pl.DataFrame,
     names: Sequence[str],
@@ -361,20 +357,6 @@ def _plain(frame: pl.DataFrame) -> pl.DataFrame:
     return plain.sort(plain.columns)
 
 
-def _manifest(made: LazyRelease, lattice: Lattice, rule: str, data: Path) -> dict[str, Any]:
-    return {
-        "format": 1,
-        "version": __version__,
-        "records": made.records,
-        "suppressed": made.suppressed,
-        "rule": rule,
-        "levels": dict(zip(lattice.names, made.levels, strict=True)),
-        "quasi_identifiers": list(lattice.names),
-        "guarantees": {"k-anonymity": made.k} | ({} if made.l is None else {"l-diversity (distinct)": made.l}),
-        "files": {f"data/{name}": digest for name, digest in digests(data).items()},
-    }
-
-
 # -- The content of the reports of a counted release: columns, loss and record linkage from counts alone.
 
 NOTE = (
@@ -410,13 +392,13 @@ class CountedRelease:
         return self.levels[self.lattice.names.index(name)] if name in self.lattice.names else 0
 
 
-def distinct(values: pl.Series) -> int:
-    """Number of different values; a missing one does not count."""
+def count_distinct_released(values: pl.Series) -> int:
+    """Number of different values of a column counted for a lazy release; a missing one does not count."""
     return int(values.drop_nulls().n_unique())
 
 
-def linkage(classes: pl.DataFrame, total: int, scope: tuple[str, ...]) -> Reading:
-    """Record linkage by every quasi-identifier: of each published class one person is expected to be found."""
+def _linkage_of_lazy_release(classes: pl.DataFrame, total: int, scope: tuple[str, ...]) -> Reading:
+    """Record linkage of a lazy release, from counted classes: of each one person is expected to be found."""
     published, hits = int(classes[RECORDS].sum()), len(classes)
     counts = {
         "records": total,
@@ -425,11 +407,11 @@ def linkage(classes: pl.DataFrame, total: int, scope: tuple[str, ...]) -> Readin
         "certain hits": int((classes[RECORDS] == 1).sum()),
     }
     rate, baseline = 100.0 * hits / total, 100.0 / published
-    interval = class_interval(classes[RECORDS].to_numpy().astype(np.int64), total)
-    return RecordLinkage().reading(rate, scope, MISSING_LINKS, counts, interval=interval, baseline=baseline)
+    interval = class_confidence_interval(classes[RECORDS].to_numpy().astype(np.int64), total)
+    return RecordLinkage().make_reading(rate, scope, MISSING_LINKS, counts, interval=interval, baseline=baseline)
 
 
-def counted_report_content(
+def _counted_report_content(
     node: CountedRelease,
     before: Sequence[Verdict],
     after: Sequence[Verdict],
@@ -440,7 +422,7 @@ def counted_report_content(
     """The content of both reports."""
     scope, total = tuple(node.lattice.names), node.source.counts.total
     classes = [frame.group_by(scope).agg(pl.col(RECORDS).sum()) for frame in (node.source.tuples, node.written)]
-    risks = [linkage(each, total, scope) for each in classes]
+    risks = [_linkage_of_lazy_release(each, total, scope) for each in classes]
     alone = [int((each[RECORDS] == 1).sum()) for each in classes]
     smallest = [int(np.asarray(each[RECORDS]).min()) for each in classes]
     return ReportContent(
@@ -456,8 +438,10 @@ def counted_report_content(
         verdicts_before=tuple(before),
         verdicts=tuple(after),
         smallest_class=SmallestClass(scope, smallest[1]),
-        findings=reported_findings(audit),
-        assumed=audit.assumed([n for n, role in node.source.published.items() if role == Role.CONFIDENTIAL]),
+        findings=findings_for_internal_report(audit),
+        assumed=audit.assumed_columns(
+            [n for n, role in node.source.published_roles.items() if role == Role.CONFIDENTIAL]
+        ),
         audited=audited_text(audit),
         losses=(_general_loss(node, scope),),
         risks_before=(risks[0],),
@@ -465,7 +449,7 @@ def counted_report_content(
         scenarios=(
             ReportedScenario(EVERYTHING, scope, alone[0], alone[1], smallest[0], smallest[1], risks[0], risks[1]),
         ),
-        settings=without_seeds(description.settings),
+        settings=remove_seeds_for_manifest(description.settings),
         notes=(NOTE, KEPT) if order == "kept" else (NOTE,),
     )
 
@@ -473,7 +457,7 @@ def counted_report_content(
 def _general_loss(node: CountedRelease, scope: tuple[str, ...]) -> Reading:
     missing = "a missing value is a category of its own and loses nothing until its record is suppressed"
     counts = {name: 100.0 * loss for name, loss in node.losses.items()}
-    return GeneralLoss().reading(100.0 * float(np.mean(list(node.losses.values()))), scope, missing, counts)
+    return GeneralLoss().make_reading(100.0 * float(np.mean(list(node.losses.values()))), scope, missing, counts)
 
 
 def _columns(node: CountedRelease) -> tuple[ReportedColumn, ...]:
@@ -484,15 +468,15 @@ def _columns(node: CountedRelease) -> tuple[ReportedColumn, ...]:
             continue
         if name not in node.source.counts.names:
             kind = (Kind.NUMERIC if dtype.is_numeric() else Kind.NOMINAL).value
-            unchanged = treatment_text(Treatment.UNCHANGED)
+            unchanged = masking_treatment_text(Treatment.UNCHANGED)
             role = node.source.roles.get(name, Role.UNDECIDED)
             role = Role.OTHER if role is Role.UNDECIDED else role  # by a waiver
             columns.append(ReportedColumn(name, role.value, kind, unchanged, None, None, 0.0))
             continue
         attribute, level = node.source.coded.attribute(name), node.level(name)
         groups = len(attribute.hierarchy.labels[level]) if level and attribute.hierarchy is not None else 0
-        treatment = treatment_text(Treatment.GENERALISED if level else Treatment.UNCHANGED, groups)
-        before, after = distinct(node.source.tuples[name]), distinct(node.written[name])
+        treatment = masking_treatment_text(Treatment.GENERALISED if level else Treatment.UNCHANGED, groups)
+        before, after = count_distinct_released(node.source.tuples[name]), count_distinct_released(node.written[name])
         changed = 100.0 if level else 0.0
         loss = 100.0 * node.losses[name] if name in node.losses else None
         kind = attribute.kind.value
@@ -500,7 +484,7 @@ def _columns(node: CountedRelease) -> tuple[ReportedColumn, ...]:
     return tuple(columns)
 
 
-def schema_of_counts(node: CountedRelease, data: Path, pattern: str) -> dict[str, Any]:
+def _schema_of_counts(node: CountedRelease, data: Path, pattern: str) -> dict[str, Any]:
     """What a reader needs to know about each column, as JSON; only categories that occur, of counted columns."""
     columns = []
     for column in _columns(node):
@@ -510,8 +494,26 @@ def schema_of_counts(node: CountedRelease, data: Path, pattern: str) -> dict[str
         if column.name in node.written.columns and entry["kind"] != Kind.NUMERIC:
             entry["categories"] = sorted(node.written[column.name].drop_nulls().cast(pl.String).unique().to_list())
         columns.append(entry)
-    rows = sum(int(pq.read_metadata(path).num_rows) for path in data.iterdir())
+    rows = sum(int(pq.read_metadata(path).num_rows) for path in data.glob(pattern))
     return {"format": "parquet", "file": pattern, "missing": "", "rows": rows, "columns": columns}
+
+
+def _labels_of_counts(node: CountedRelease, column: ReportedColumn, missing: int) -> PublishedLabels:
+    """The labels of a counted column, and how many records hold each value of its hierarchy."""
+    if column.name not in node.written.columns:
+        return PublishedLabels(Attribute(column.name, Kind(column.kind)), missing, None)
+    attribute, level = node.source.coded.attribute(column.name), node.level(column.name)
+    if attribute.numeric and not level:
+        return PublishedLabels(attribute, missing, None)
+    labels = tuple(sorted(node.written[column.name].drop_nulls().cast(pl.String).unique().to_list()))
+    hierarchy = attribute.hierarchy
+    if not level or hierarchy is None:
+        return PublishedLabels(attribute, missing, labels)
+    leaves = node.source.leaves(column.name)
+    counts = np.zeros(hierarchy.size, dtype=np.int64)
+    np.add.at(counts, leaves[leaves >= 0], node.source.tuples[RECORDS].to_numpy()[leaves >= 0])
+    nodes = tuple((level, group) for group in range(len(hierarchy.labels[level])))
+    return PublishedLabels(attribute, missing, labels, hierarchy, nodes, counts)
 
 
 # -- A release of data that are counted and never read into memory as a whole; a second count checks the written
@@ -519,8 +521,6 @@ def schema_of_counts(node: CountedRelease, data: Path, pattern: str) -> dict[str
 #
 # Counts prove k-anonymity and distinct l-diversity. Record linkage follows from them too: an intruder who knows every
 # quasi-identifier finds the equivalence class of a person, and in expectation re-identifies one person per class.
-
-PATTERN = "data-*.parquet"
 
 
 def provable(models: Sequence[PrivacyModel]) -> tuple[int, int]:
@@ -549,6 +549,7 @@ def publish_counted(
     *,
     models: Sequence[PrivacyModel],
     suppression: float,
+    rule: Rule = "failing-class",
     description: ReleaseDescription | None = None,
     order: Order = "shuffled",
     rng: Generator | None = None,
@@ -556,62 +557,165 @@ def publish_counted(
     unstated: Collection[str] = (),
     sign: str | Path | None = None,
 ) -> Path:
-    """Generalise, suppress, write, count the written files, judge them, and rename the release atomically.
+    """Generalise, suppress, write with the engine of the source, count the written files, judge and rename.
 
-    levels  one per quasi-identifier, e.g. `optimum(source.counts, k=5).levels`
-    models  k-anonymity and distinct l-diversity
-    waivers findings that may pass, with the reason, e.g. {"singling-out:wage": "not known outside the office"}
-    unstated  confidential columns of which nobody said that no one outside knows them; see `publish`
-    sign    file of a private key that signs the manifests: see `new_keys`
-    folder  must not exist; gets `public/` and `internal/` like any release, with data in several Parquet files
+    `folder` must not exist; it gets `public/` and `internal/` like any release, with data in several Parquet files.
+    `waivers`, `unstated`, `order`, `rng` and `sign` are those of `publish`.
     """
-    key = SigningKey.read(sign) if sign is not None else None
     k, l = provable(models)  # noqa: E741
-    lattice, folder = lattice_of(source), Path(folder)
-    levels = tuple(int(level) for level in levels)
+    lattice, levels = lattice_of_lazy_release(source), tuple(int(level) for level in levels)
     lattice.check(levels)
-    outcome = decide(source, lattice, levels, suppression, "failing-class", k, l)
-    with atomic_folder(folder, mode=0o755) as aside:
-        public, internal, data = aside / "public", aside / "internal", aside / "data"
-        public.mkdir(mode=0o755)
-        internal.mkdir(mode=0o700)
-        found, written = write_node(source, levels, outcome, data, order, rng, k, l)
-        findings = judged_findings(source, data, waivers, unstated)
+    outcome = _decide_lazy_release(source, lattice, levels, suppression, rule, k, l)
+    about = description or ReleaseDescription()
+    made = CountedPublication(source, levels, outcome, models, about, order, rng, waivers, unstated, k, l)
+    return write_bundle(folder, made, sign)
+
+
+@dataclass(eq=False)
+class CountedPublication:
+    """A node applied to data that an engine holds; the written files are counted."""
+
+    source: LazyTable
+    levels: Sequence[int]
+    outcome: TupleOutcomes
+    models: Sequence[PrivacyModel]
+    description: ReleaseDescription
+    order: Order
+    rng: Generator | None
+    waivers: Mapping[str, str] | None
+    unstated: Collection[str]
+    k: int
+    l: int  # noqa: E741
+    rulebook: Rulebook | None = None  # rules are not proven by counts
+    measured: bool = True
+
+    def write(self, public: Path) -> ReportContent:
+        """Let the engine write the node, and count, audit and judge the written files."""
+        source, lattice, data = self.source, lattice_of_lazy_release(self.source), public / "data"
+        found, written = _write_node(source, self.levels, self.outcome, data, self.order, self.rng, self.k, self.l)
+        findings = _judged_findings(source, data, self.waivers, self.unstated)
         for place, path in enumerate(sorted(data.iterdir())):
-            path.rename(data / f"data-{place:03d}.parquet").chmod(0o644)
-        published = tuples_of(written, source.counts.names[: len(lattice.names)])
-        verdicts = [judge_counted(model, published, written[RECORDS].to_numpy()) for model in models]
-        node = CountedRelease(source, lattice, levels, found, written)
-        schema = schema_of_counts(node, data, PATTERN)
-        write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
-        before = _judged_before(source, lattice, models)
-        content = counted_report_content(node, before, verdicts, findings, description or ReleaseDescription(), order)
-        content = replace(content, signed_by=key.public if key else "")
-        write_reports(public, internal, content)
-        quasi = list(lattice.names)
-        counted = {"quasi": quasi, "confidential": [n for n in source.counts.names if n not in quasi]}
-        files = digests(public) | digests(data)
-        write_manifests(public, internal, content, models, {"counted": counted, "files": files}, measured=True, key=key)
-        sentences = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in content.losses]
-        refuse_leaks(public, published, source.coded, risks=content.risks, sentences=sentences)
-        for path in data.iterdir():
-            path.rename(public / path.name)
+            path.rename(public / f"data-{place:03d}.parquet").chmod(0o644)
         data.rmdir()
-    return folder
+        self._published = table_for_lazy_release(written, source.counts.names[: len(lattice.names)])
+        verdicts = [judge_lazy_release(model, self._published, written[RECORDS].to_numpy()) for model in self.models]
+        node = CountedRelease(source, lattice, self.levels, found, written)
+        self._node = node
+        schema = _schema_of_counts(node, public, COUNTED)
+        write_beside_manifest(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+        before = _judged_before(source, lattice, self.models)
+        return _counted_report_content(node, before, verdicts, findings, self.description, self.order)
+
+    def facts(self) -> Mapping[str, Any]:
+        """The columns that were counted."""
+        quasi = list(lattice_of_lazy_release(self.source).names)
+        confidential = [name for name in self.source.counts.names if name not in quasi]
+        return {"counted": {"quasi": quasi, "confidential": confidential}}
+
+    def labels(self, public: Path) -> Sequence[PublishedLabels]:
+        """The labels of the written files; a column that was not counted has none."""
+        blank = pl.scan_parquet(public / COUNTED).null_count().collect(engine="streaming")
+        return [
+            _labels_of_counts(self._node, column, int(blank[column.name].item())) for column in _columns(self._node)
+        ]
+
+    def refuse_leaks(self, public: Path, content: ReportContent, named: Sequence[str]) -> None:
+        """Refuse values of records in public files, beyond what statements and measures say."""
+        sentences = [*named, *(verdict.statement for verdict in content.verdicts)]
+        sentences += [f"{each.definition} {each.missing} {each.unit}" for each in content.losses]
+        refuse_leaks(public, self._published, self.source.coded, risks=content.risks, sentences=sentences)
 
 
 # -- judging --
 
 
-def tuples_of(tuples: pl.DataFrame, quasi: Sequence[str]) -> Table:
-    """Counted tuples as a table of plain categories, one row each."""
+def table_for_lazy_release(tuples: pl.DataFrame, quasi: Sequence[str]) -> Table:
+    """Counted tuples of a lazy release as a table of categories, so that privacy models can judge them."""
     texts = tuples.drop(RECORDS).cast(pl.String)
     roles = {n: Role.QUASI_IDENTIFIER if n in quasi else Role.CONFIDENTIAL for n in texts.columns}
     return table_of(texts, roles, dict.fromkeys(texts.columns, Kind.NOMINAL.value), {}, Source("the counts"), True)
 
 
-def judge_counted(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]) -> Verdict:
-    """The verdict on data given as distinct tuples with their numbers of records."""
+def _judged_before(source: LazyTable, lattice: Lattice, models: Sequence[PrivacyModel]) -> list[Verdict]:
+    original = table_for_lazy_release(source.tuples, lattice.names)
+    return [judge_lazy_release(model, original, source.tuples[RECORDS].to_numpy()) for model in models]
+
+
+def audit_lazy_release(data: Path, roles: Mapping[str, str], unstated: Collection[str] = (), allowed: int = 0) -> Audit:
+    """The audit of Parquet files: columns that are no quasi-identifiers, each by itself and beside every other
+    column.
+    """
+    files = pl.scan_parquet(data / "*.parquet")
+    records = int(files.select(pl.len()).collect().item())
+    outside = [name for name, role in roles.items() if role != Role.QUASI_IDENTIFIER]
+    about = _about(files, list(roles)) if records else dict.fromkeys(roles, 0)
+    exposure, found = Exposure(records, allowed, unstated), list[Finding]()
+    for name in outside:
+        single = _alone(files, (name,), records) if records else 0
+        if roles[name] == Role.UNDECIDED:
+            found.append(Finding(FindingKind.UNDECIDED, (name,), single, single / max(records, 1)))
+        found += exposure.judge(name, Role(roles[name]), single)
+    many = (each for each in found if each.share > LARGEST_SHARE or each.kind is FindingKind.UNDECIDED)
+    settled = {each.columns[0] for each in many}
+    open_ = [name for name in roles if name not in settled]
+    tried = [names for size in range(2, FEW + 1) for names in combinations(open_, size) if not _quasi(names, roles)]
+    values = {names: prod(about[name] for name in names) for names in tried}
+    tried.sort(key=lambda each: -values[each])
+    found += _together(files, tried[:MOST_COMBINATIONS], roles, records, unstated)
+    looked = min(len(tried), MOST_COMBINATIONS)
+    found.sort(key=lambda each: not each.refuses)
+    return Audit(tuple(found), records, len(roles), looked, len(tried), False, {}, whole=False)
+
+
+def _quasi(names: tuple[str, ...], roles: Mapping[str, str]) -> bool:
+    """Whether all are quasi-identifiers, of which k-anonymity speaks."""
+    return all(roles[name] == Role.QUASI_IDENTIFIER for name in names)
+
+
+def _about(files: pl.LazyFrame, names: list[str]) -> dict[str, int]:
+    """How many different values every column has, estimated."""
+    counts = files.select(pl.col(name).approx_n_unique() for name in names).collect(engine="streaming")
+    return {name: int(counts[name].item()) for name in names}
+
+
+def _together(
+    files: pl.LazyFrame,
+    tried: list[tuple[str, ...]],
+    roles: Mapping[str, str],
+    records: int,
+    unstated: Collection[str],
+) -> Iterator[Finding]:
+    """The worst combination of every column that is no quasi-identifier, as `few_together` gives them."""
+    worst: dict[tuple[str, FindingKind, bool], tuple[int, tuple[str, ...]]] = {}
+    for names in tried:
+        single = _alone(files, names, records)
+        confidential = [name for name in names if roles[name] == Role.CONFIDENTIAL]
+        stated = [name for name in confidential if name not in unstated]
+        named = (stated or confidential)[:1] or [name for name in names if roles[name] != Role.QUASI_IDENTIFIER]
+        kind = FindingKind.ASSUMPTION if confidential else FindingKind.COMBINATION
+        for name in named:
+            key = name, kind, not stated
+            if single > worst.get(key, (0, names))[0]:
+                worst[key] = single, names
+    for (name, kind, stops), (single, names) in worst.items():
+        others, share = tuple(other for other in names if other != name), single / max(records, 1)
+        yield Finding(kind, (name, *others), single, share, stops and share > LARGEST_SHARE)
+
+
+def _alone(files: pl.LazyFrame, names: tuple[str, ...], records: int) -> int:
+    """How many combinations of values occur once, part by part of their hashes, so that memory follows a part."""
+    empty = pl.all_horizontal(pl.col(name).is_null() for name in names)
+    values = files.select(names).filter(~empty)
+    parts, single = max(1, -(-records // PART)), 0
+    for part in range(parts):
+        some = values.filter(pl.struct(names).hash(1) % parts == part) if parts > 1 else values
+        once = some.group_by(names).len("crypsis count").filter(pl.col("crypsis count") == 1).select(pl.len())
+        single += int(once.collect(engine="streaming").item())
+    return single
+
+
+def judge_lazy_release(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]) -> Verdict:
+    """The verdict on a lazy release, given as distinct tuples with their numbers of records."""
     verdict = model.judge(tuples)
     if isinstance(model, KAnonymity):
         classes = classes_of(tuples, model.quasi_identifiers or tuples.quasi_identifiers)
@@ -628,54 +732,6 @@ def judge_counted(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]
     )
 
 
-def read_counted(public: Path, schema: Mapping[str, Any], counted: Mapping[str, Sequence[str]]) -> CountedFiles:
-    """Count the published files and compare them with their schema."""
-    quasi = list(counted["quasi"])
-    frame = scan(public / PATTERN)
-    written = tally(frame, [*quasi, *counted["confidential"]])
-    names = [column["name"] for column in schema["columns"]]
-    found = {n: sorted(written[n].drop_nulls().cast(pl.String).unique()) for n in written.columns if n != RECORDS}
-    described = (
-        schema["rows"] == int(written[RECORDS].sum())
-        and names == frame.collect_schema().names()
-        and quasi == [c["name"] for c in schema["columns"] if c["role"] == Role.QUASI_IDENTIFIER.value]
-        and all(c["categories"] == found.get(c["name"]) for c in schema["columns"] if "categories" in c)
-    )
-    return CountedFiles(written, tuple(quasi), tuple(names), described)
-
-
-@dataclass(frozen=True, eq=False)
-class CountedFiles:
-    """A count over published files."""
-
-    written: pl.DataFrame
-    quasi: tuple[str, ...]
-    names: tuple[str, ...]
-    described: bool
-    """Whether the schema describes the files."""
-
-    @property
-    def records(self) -> int:
-        """Number of published records."""
-        return int(self.written[RECORDS].sum())
-
-    @property
-    def distinct(self) -> dict[str, int | None]:
-        """How many values each column has; None where it was not counted."""
-        counted = {name: distinct(self.written[name]) for name in self.written.columns if name != RECORDS}
-        return {name: counted.get(name) for name in self.names}
-
-    @property
-    def smallest_class(self) -> SmallestClass:
-        """Size of the smallest equivalence class over all quasi-identifiers."""
-        classes = self.written.group_by(self.quasi).agg(pl.col(RECORDS).sum())
-        return SmallestClass(self.quasi, int(np.asarray(classes[RECORDS]).min(initial=self.records)))
-
-    def judge(self, model: PrivacyModel) -> Verdict:
-        """The verdict of a privacy model on the published data."""
-        return judge_counted(model, tuples_of(self.written, self.quasi), self.written[RECORDS].to_numpy())
-
-
-def _judged_before(source: LazyTable, lattice: Lattice, models: Sequence[PrivacyModel]) -> list[Verdict]:
-    original = tuples_of(source.tuples, lattice.names)
-    return [judge_counted(model, original, source.tuples[RECORDS].to_numpy()) for model in models]
+def lattice_of_lazy_release(source: LazyTable) -> Lattice:
+    """The lattice of the quasi-identifiers of data that are released and never read as a whole."""
+    return Lattice(tuple(a for a in source.counts.attributes if a.role == "quasi"))

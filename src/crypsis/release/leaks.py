@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import get_args
 
@@ -23,13 +24,12 @@ from crypsis.measures.measure import Better, Reading, measures
 from crypsis.privacy import models
 from crypsis.privacy.model import Sense
 from crypsis.release.published import Format, Order
+from crypsis.report.codebook import codebook_words
 from crypsis.report.content import RECEIVED
-from crypsis.report.render import vocabulary
 from crypsis.table.attribute import Dates, Kind, Role
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.provenance import UNKNOWN
-from crypsis.table.table import Table
-from crypsis.text import treatment_text
+from crypsis.table.table import UNKNOWN, Table
+from crypsis.text import masking_treatment_text
 
 RARE = 3
 """A value of fewer original records is rare."""
@@ -44,6 +44,8 @@ LONG_NUMBER = 6
 """Digits from which on a number is not a count by coincidence, but a seed or a value."""
 OTHER_WORDS = ("true", "false", "null", "Crypsis", "UTC")
 """Words of public files that no type lists."""
+COUNTED = "data-*.parquet"
+"""Data that are counted and never read as a whole: the count compares their labels with the schema."""
 WRITTEN = ("report.json", "manifest.json")
 """Files with free text; the HTML report is rendered from the first."""
 
@@ -60,11 +62,8 @@ def refuse_leaks(
     seed: int | None = None,
     sentences: Iterable[str] = (),
 ) -> None:
-    """Search the public folder; a refusal names files and columns, never the value that was found.
-
-    sentences  of the program itself: statements of models, definitions and units of losses
-    """
-    files = {path.name: path.read_bytes() for path in sorted(public.iterdir())}
+    """Search the public folder; a refusal names files and columns, never the value that was found."""
+    files = {path.name: path.read_bytes() for path in sorted(public.iterdir()) if not path.match(COUNTED)}
     rare = _rare_labels(original, published) if original is not None else {}
     known = _ordinary(published, sentences, files)
     found: list[str] = []
@@ -123,9 +122,23 @@ def _keys(content: object) -> set[str]:
 def _fixed_words() -> str:
     """Words that the program writes into public files, from the types that allow them."""
     classes = [*(measures[name] for name in measures), *(models[name] for name in models)]
-    texts = [vocabulary(), *measures, *models, *Kind, *Role, *Family, UNKNOWN, RECEIVED, *OTHER_WORDS]
+    texts = [
+        _vocabulary(),
+        codebook_words(),
+        *measures,
+        *models,
+        *Kind,
+        *Role,
+        *Family,
+        UNKNOWN,
+        RECEIVED,
+        *OTHER_WORDS,
+    ]
     texts += [
-        treatment_text(each, n, masked=on, replaced=True) for each in Treatment for n in (1, 2) for on in (True, False)
+        masking_treatment_text(each, n, masked=on, replaced=True)
+        for each in Treatment
+        for n in (1, 2)
+        for on in (True, False)
     ]
     texts += [word for kind in (Order, Format, Dates, Sense, Better) for word in get_args(kind)]
     for cls in classes:
@@ -237,3 +250,9 @@ def _is_number(label: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _vocabulary() -> str:
+    """The text of the page templates: words that are in a report whatever the data are."""
+    folder = files("crypsis.report").joinpath("templates")
+    return "\n".join(page.read_text(encoding="utf-8") for page in folder.iterdir() if page.name.endswith(".html"))

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
 from crypsis.audits import Finding, FindingKind
 from crypsis.errors import CrypsisError, TableError
-from crypsis.release.evidence import public_of, published_of
+from crypsis.plan import Plan
+from crypsis.release.evidence import public_part_as_evidence, published_table_as_evidence
 from crypsis.release.manifest import sha256
 from crypsis.table.aligning import in_terms_of
 from crypsis.table.atomic_files import private_folder, write_atomically
@@ -49,45 +50,30 @@ Hashes = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Sketch:
-    """The smallest hashes of the records of a table.
+    """The smallest hashes of the records of a table."""
 
-    columns  what was hashed
-    records  different records; 0 where too many are alike to tell a source by them
-    smallest  at most `KEPT` hashes, ascending
-    """
-
-    columns: tuple[str, ...] = ()
-    records: int = 0
-    smallest: tuple[int, ...] = ()
+    columns: tuple[str, ...] = ()  # what was hashed
+    records: int = 0  # different records; 0 where too many are alike to tell a source by them
+    smallest: tuple[int, ...] = ()  # at most `KEPT` hashes, ascending
 
     @classmethod
     def of(cls, table: Table, salt: str, columns: Sequence[str] | None = None) -> Sketch:
         """The sketch of a table over its published columns, or over those given.
 
-        Parameters
-        ----------
-        table : Table
-            As collected.
-        salt : str
-            Only sketches with the same one can be compared.
-        columns : sequence of str, optional
-            Columns to hash; one that the table has not makes the sketch empty.
-
-        Returns
-        -------
-        Sketch
+        `salt`: only sketches with the same one can be compared; `columns`: columns to hash; one that the table has
+        not makes the sketch empty.
         """
-        names = sorted(set(table.names) - set(table.named(*UNPUBLISHED))) if columns is None else list(columns)
+        names = sorted(set(table.names) - set(table.names_by_role(*UNPUBLISHED))) if columns is None else list(columns)
         if not names or not set(names) <= set(table.names):
             return cls()
-        different = np.unique(record_hashes(table, names, salt))
+        different = np.unique(_record_hashes(table, names, salt))
         records = len(different) if len(different) >= SAME * len(table) else 0
         return cls(tuple(names), records, tuple(map(int, different[:KEPT])) if records else ())
 
     def common(self, other: Sketch) -> float:
         """Share of the records of the smaller table that the other one has too, estimated; 0 where nobody knows.
 
-        other  over the same columns, with the same salt
+        `other`: over the same columns, with the same salt.
         """
         if not (self.records and other.records and self.columns == other.columns):
             return 0.0
@@ -103,8 +89,6 @@ class Sketch:
 def source_digest(table: Table) -> str:
     """Digest of the records of a table, whatever their order and that of the columns, and whatever roles these have.
 
-    Examples
-    --------
     >>> one = Table.from_columns({"age": [3, 4]}, {"age": "quasi"})
     >>> other = Table.from_columns({"age": [4, 3]}, {"age": "confidential"})
     >>> source_digest(one) == source_digest(other)
@@ -112,16 +96,14 @@ def source_digest(table: Table) -> str:
     """
     names = sorted(table.names)
     digest = hashlib.sha256("\0".join(names).encode())
-    digest.update(np.sort(record_hashes(table, names, "")).tobytes())
+    digest.update(np.sort(_record_hashes(table, names, "")).tobytes())
     return digest.hexdigest()
 
 
-def record_hashes(table: Table, names: Sequence[str], salt: str) -> Hashes:
+def _record_hashes(table: Table, names: Sequence[str], salt: str) -> Hashes:
     """uint64[n]: a hash of every record over some columns.
 
-    table  a table
-    names  the columns, in this order
-    salt  another one gives other hashes
+    `names`: the columns, in this order.
     """
     found = np.zeros(len(table), dtype=np.uint64)
     for name in names:
@@ -180,23 +162,15 @@ VARIABLE = "CRYPSIS_LEDGER"
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """One release.
+    """One release."""
 
-    source  digest of the original's records, whatever their order and roles
-    path  file of the original, if it is known
-    folder, date  where the release was written, and when, in UTC
-    manifest  digest of its public manifest
-    quasi_identifiers  columns an intruder was assumed to know
-    sketch  the smallest hashes of its records
-    """
-
-    source: str
-    path: str
-    folder: str
+    source: str  # digest of the original's records, whatever their order and roles
+    path: str  # file of the original, if it is known
+    folder: str  # where the release was written, and when, in UTC
     date: str
-    manifest: str
-    quasi_identifiers: tuple[str, ...]
-    sketch: Sketch = field(default_factory=Sketch)
+    manifest: str  # digest of its public manifest
+    quasi_identifiers: tuple[str, ...]  # columns an intruder was assumed to know
+    sketch: Sketch = field(default_factory=Sketch)  # the smallest hashes of its records
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> LedgerEntry:
@@ -211,58 +185,26 @@ class LedgerEntry:
 class ReleaseLedger:
     """A file that lists releases, and the source of the one at hand.
 
-    Attributes
-    ----------
-    file : Path
-        The ledger; made when the first release is entered.
-    path : str
-        File of the original, if it is known: another version of it is the same source.
-    enters : bool
-        Whether releases are entered; a preview is not.
-
-    Examples
-    --------
     >>> ReleaseLedger.usual().enters
     True
     """
 
-    file: Path
-    path: str = ""
-    enters: bool = True
+    file: Path  # the ledger; made when the first release is entered
+    path: str = ""  # file of the original, if it is known: another version of it is the same source
+    enters: bool = True  # whether releases are entered; a preview is not
 
     @classmethod
     def usual(cls, path: str | Path = "", file: str | Path = "", enters: bool = True) -> ReleaseLedger:
         """The ledger that is named, else that of the environment, else that of the user.
 
-        Parameters
-        ----------
-        path : path
-            File of the original, if it is known.
-        file : path
-            The ledger; `CRYPSIS_LEDGER`, or `crypsis/releases.json` among the states of the user, unless given.
-        enters : bool
-            Whether releases are entered.
-
-        Returns
-        -------
-        ReleaseLedger
+        `file`: the ledger; `CRYPSIS_LEDGER`, or `crypsis/releases.json` among the states of the user, unless given.
         """
         states = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
         named = Path(file or os.environ.get(VARIABLE) or states / "crypsis" / "releases.json").expanduser()
         return cls(named, str(Path(path).resolve()) if path else "", enters)
 
     def entries(self) -> list[LedgerEntry]:
-        """All releases that were entered.
-
-        Returns
-        -------
-        list of LedgerEntry
-
-        Raises
-        ------
-        TableError
-            If the file is no ledger.
-        """
+        """All releases that were entered."""
         return self._content()[0]
 
     def _content(self) -> tuple[list[LedgerEntry], str]:
@@ -282,15 +224,6 @@ class ReleaseLedger:
         """Releases of the same source, whether or not they are still where they were written.
 
         A source is the same if it has the same records in whatever order, or the same file, or most of the records.
-
-        Parameters
-        ----------
-        original : Table
-            The source.
-
-        Returns
-        -------
-        list of LedgerEntry
         """
         (entries, salt), own = self._content(), source_digest(original)
         kinds = {each.sketch.columns for each in entries if each.sketch.records}
@@ -306,11 +239,6 @@ class ReleaseLedger:
         """Add a release to the file.
 
         A folder that was listed is listed anew.
-
-        Raises
-        ------
-        TableError
-            If the file cannot be written.
         """
         if not self.enters:
             return
@@ -321,7 +249,7 @@ class ReleaseLedger:
                 self.path,
                 str(folder.resolve()),
                 datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-                sha256(public_of(folder) / "manifest.json"),
+                sha256(public_part_as_evidence(folder) / "manifest.json"),
                 tuple(original.quasi_identifiers),
                 Sketch.of(original, salt),
             )
@@ -331,13 +259,7 @@ class ReleaseLedger:
             write_atomically(self.file, text.encode("utf-8"), replace=True)
 
     def check(self) -> None:
-        """Refuse before anything is released if the release could not be entered.
-
-        Raises
-        ------
-        TableError
-            If the ledger cannot be read or written.
-        """
+        """Refuse before anything is released if the release could not be entered."""
         self.entries()
         if self.enters:
             with self._alone():
@@ -365,31 +287,14 @@ def _salt() -> str:
 
 
 def earlier_findings(original: Table | None, published: Table, entries: Sequence[LedgerEntry]) -> list[Finding]:
-    """What a release reveals together with earlier ones of the same source.
-
-    Parameters
-    ----------
-    original : Table or None
-        The source; without it nothing is known of its people.
-    published : Table
-        The new release.
-    entries : sequence of LedgerEntry
-        The earlier ones.
-
-    Returns
-    -------
-    list of Finding
-        One for people whose class shrinks below that of each file (a quasi-identifier, then the columns that join the
-        files), and one for every column of which values become certain. One of no records, which stops nothing, if an
-        earlier release is not where it was written: it was withdrawn, or moved and is out of sight.
-    """
+    """What a release reveals together with earlier ones of the same source."""
     if original is None or not entries or not published.quasi_identifiers:
         return []
     new = in_terms_of(original, published, "the release")
     found, read, gone = list[Finding](), list[Table](), False
     for entry in entries:
         try:
-            old = published_of(entry.folder)
+            old = published_table_as_evidence(entry.folder)
         except (CrypsisError, OSError):
             gone = True
             continue
@@ -398,10 +303,10 @@ def earlier_findings(original: Table | None, published: Table, entries: Sequence
             pair = reveal_together(original, [read[-1], new])
         except TableError:
             # Recoded by hierarchies that are not at hand: only what both files show can be compared.
-            pair = tuples_together(old, published, common_columns(old, published))
-        found += findings_of(pair, new)
+            pair = tuples_together(old, published, _common_columns(old, published))
+        found += findings_from_ledger(pair, new)
     if len(read) > 1:
-        found += findings_of(reveal_together(original, [*read, new]), new)
+        found += findings_from_ledger(reveal_together(original, [*read, new]), new)
     worst: dict[str, Finding] = {}
     if gone:
         found.append(
@@ -413,36 +318,14 @@ def earlier_findings(original: Table | None, published: Table, entries: Sequence
     return list(worst.values())
 
 
-def common_columns(one: Table, other: Table) -> list[str]:
-    """Columns of two releases that neither assumes an intruder to know, and that were masked in neither.
-
-    Parameters
-    ----------
-    one, other : Table
-        What is published.
-
-    Returns
-    -------
-    list of str
-    """
-    both = [name for name in one.named(*UNMASKED) if name in other.named(*UNMASKED)]
+def _common_columns(one: Table, other: Table) -> list[str]:
+    """Columns of two releases that neither assumes an intruder to know, and that were masked in neither."""
+    both = [name for name in one.names_by_role(*UNMASKED) if name in other.names_by_role(*UNMASKED)]
     return [name for name in both if one.attribute(name).numeric == other.attribute(name).numeric]
 
 
-def findings_of(together: Together, release: Table) -> list[Finding]:
-    """What several releases reveal together, as findings; those above the usual share stop a release.
-
-    Parameters
-    ----------
-    together : Together
-        What they reveal.
-    release : Table
-        The new one.
-
-    Returns
-    -------
-    list of Finding
-    """
+def findings_from_ledger(together: Together, release: Table) -> list[Finding]:
+    """What a new release reveals with those in the ledger, as findings; those above the usual share stop it."""
     people, quasi = max(together.people, 1), release.quasi_identifiers[:1]
     counted: list[tuple[tuple[str, ...], float]] = [((name,), number) for name, number in together.fixed.items()]
     counted.append(((*quasi, *together.joined_by), together.below))
@@ -451,3 +334,9 @@ def findings_of(together: Together, release: Table) -> list[Finding]:
         for columns, number in counted
         if number
     ]
+
+
+def ledger_of_plan(plan: Plan, enters: bool = True) -> ReleaseLedger:
+    """The ledger in which a plan's releases are entered."""
+    source = Path(plan.data.source)
+    return ReleaseLedger.usual(source if source.is_absolute() else "", plan.release.ledger, enters)

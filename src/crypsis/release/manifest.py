@@ -12,16 +12,14 @@ from typing import Any
 from crypsis.errors import TableError
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel
-from crypsis.release.signing import SIGNATURE, SigningKey
+from crypsis.release.signing import SigningKey
 from crypsis.report import ReportContent
-from crypsis.report.content import external_facts, limited_risks
+from crypsis.report.content import external_facts, limited_risks_for_reports
 from crypsis.rulebook import Rulebook
 from crypsis.version import __version__
 
-MANIFEST_FORMAT = 4
+MANIFEST_FORMAT = 5
 MANIFEST = "manifest.json"
-OLDEST_FORMAT = 2
-"""Oldest format that can be verified, as far as it goes."""
 
 
 def sha256(path: Path) -> str:
@@ -54,10 +52,7 @@ def write_manifests(
 ) -> None:
     """The public manifest, and the internal one that names it by its digest.
 
-    content   what the reports say
-    own       further entries of this kind of release
-    measured  whether losses and risks were measured against an original
-    key       signs both; `content` names its public part
+    `measured`: whether losses and risks were measured against an original.
     """
     facts = content.internal()
     outside = {
@@ -94,7 +89,7 @@ def public_claims(facts: Mapping[str, Any]) -> dict[str, Any]:
     same = (
         "family", "order", "suppressed", "smallest_class", "assumed", "losses", "signed_by", "attacks", "confidential"
     )  # fmt: skip
-    return {**{name: outside[name] for name in same}, "limited_risk": limited_risks(facts)}
+    return {**{name: outside[name] for name in same}, "limited_risk": limited_risks_for_reports(facts)}
 
 
 def internal_claims(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,11 +106,11 @@ def internal_claims(facts: Mapping[str, Any]) -> dict[str, Any]:
 def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
     """Write a manifest with its seal."""
     plain = json.loads(json.dumps(content, default=float))
-    write_text(path, json.dumps(plain | {"seal": seal(plain)}, indent=2, ensure_ascii=False) + "\n")
+    write_beside_manifest(path, json.dumps(plain | {"seal": seal(plain)}, indent=2, ensure_ascii=False) + "\n")
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file that everybody may read in `public`, and only its owner in `internal`."""
+def write_beside_manifest(path: Path, text: str) -> None:
+    """Write a manifest or another file of a release, which all may read in `public`, only its owner in `internal`."""
     path.write_text(text, encoding="utf-8")
     path.chmod(0o600 if path.parent.name == "internal" else 0o644)
 
@@ -123,29 +118,6 @@ def write_text(path: Path, text: str) -> None:
 # -- The files of a release: exactly those that its manifests list, unchanged, and no links.
 
 PARTS = ("public", "internal")
-
-
-def foreign_entries(folder: Path, public: Path) -> list[str]:
-    """Everything in a release that is no plain file of its two folders: links, folders, devices, other files.
-
-    Nothing is read while there is a link or a device, which would lead out of the release.
-    """
-    parts = [public] if public == folder else [folder / name for name in PARTS]
-    found = [
-        f"{path.name} does not belong to the release"
-        for path in sorted(folder.iterdir())
-        if public != folder and path not in parts
-    ]
-    for part in parts:
-        if part != folder and part.is_symlink():
-            found.append(f"{part.name} is a link out of the release; give the folder itself")
-        elif part.is_dir():
-            found += [
-                f"{part.name}/{path.name} is no plain file but a {'link' if path.is_symlink() else 'folder or device'}"
-                for path in sorted(part.iterdir())
-                if path.is_symlink() or not path.is_file()
-            ]
-    return found
 
 
 def read_manifest(path: Path, problems: list[str]) -> dict[str, Any]:
@@ -158,9 +130,10 @@ def read_manifest(path: Path, problems: list[str]) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         problems.append(f"{name} is missing or cannot be read")
         return {}
-    if not isinstance(found, int) or not OLDEST_FORMAT <= found <= MANIFEST_FORMAT:
+    if type(found) is not int or found != MANIFEST_FORMAT:
         raise TableError(
-            f"{name}: written in format {found}, this version reads {MANIFEST_FORMAT}; use the Crypsis it names"
+            f"{name}: its format is {found!r}, and this version reads {MANIFEST_FORMAT} alone; verify it with the "
+            f"version of Crypsis that wrote it, or ask for a new release"
         )
     if not plain:
         problems.append(f"{name} lists files outside its folder")
@@ -170,26 +143,10 @@ def read_manifest(path: Path, problems: list[str]) -> dict[str, Any]:
     return dict(content)
 
 
-def check_files(folder: Path, manifest: dict[str, Any], problems: list[str]) -> int:
-    """Number of files that the manifest lists; files that are missing, changed or not listed are problems."""
-    if not manifest:
-        return 0
-    listed: dict[str, str] = manifest["files"]
-    for name, digest in listed.items():
-        path = folder / name
-        if not path.is_file():
-            problems.append(f"{folder.name}/{name} is missing")
-        elif sha256(path) != digest:
-            problems.append(f"{folder.name}/{name} was changed after it was released")
-    present = {path.name for path in folder.iterdir()} - {MANIFEST, *([SIGNATURE] if manifest.get("signed_by") else [])}
-    problems.extend(f"{folder.name}/{name} does not belong to the release" for name in sorted(present - set(listed)))
-    return len(listed)
-
-
-def read_json(path: Path, problems: list[str]) -> dict[str, Any]:
-    """A JSON object of the release; empty if it cannot be read."""
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError):
-        problems.append(f"{path.parent.name}/{path.name} is missing or cannot be read")
-        return {}
+def remove_seeds_for_manifest(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as a manifest states them, without seeds at any depth, since seeds are secret."""
+    return {
+        key: remove_seeds_for_manifest(value) if isinstance(value, Mapping) else value
+        for key, value in settings.items()
+        if "seed" not in str(key).lower()
+    }

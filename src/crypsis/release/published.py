@@ -23,12 +23,16 @@ Order = Literal["shuffled", "kept"]
 """Whether the rows of a release are shuffled."""
 Format = Literal["csv", "parquet"]
 """File types of a release."""
+PUBLISHED_FORM: dict[str, dict[str, Any]] = {
+    ".csv": {"encoding": "utf8", "delimiter": ",", "decimal": ".", "thousands": "", "dates": ()}
+}
+"""How released text is written, whatever its cells look like."""
 
 
-def row_order(masked: Table, order: str, rng: Generator | None = None) -> NDArray[np.intp]:
-    """The rows that are written, shuffled unless their order is to be kept.
+def order_published_rows(masked: Table, order: str, rng: Generator | None = None) -> NDArray[np.intp]:
+    """Order the rows of the published table, without suppressed records, shuffled unless kept in order.
 
-    rng  draws the order; the operating system's randomness unless given
+    `rng`: draws the order; the operating system's randomness unless given.
     """
     rows = np.flatnonzero(masked.kept)
     if order == "shuffled":
@@ -42,7 +46,7 @@ def flatten(masked: Table, rows: NDArray[np.intp]) -> Table:
     Identifiers are dropped. Generalised columns become plain categories, and only categories that occur are listed,
     since a list of all original categories would disclose rare ones.
     """
-    table = masked.drop(masked.named(*UNPUBLISHED)).take(rows)
+    table = masked.drop(masked.names_by_role(*UNPUBLISHED)).take(rows)
     for name in table.names:
         table = _rounded_dates(table, name) if table.holds_numbers(name) else _used_categories(table, name)
     return table.with_columns({}, attributes={a.name: a.but(hierarchy=None) for a in table.attributes})
@@ -96,6 +100,7 @@ def read_published(folder: Path, schema: dict[str, Any]) -> Table:
         kinds={c["name"]: c["kind"] for c in columns},
         missing=(),  # an empty text in quotation marks is a category; an empty cell is missing
         masked=True,
+        **PUBLISHED_FORM.get(Path(schema["file"]).suffix, {}),
     )
     if list(table.names) != [c["name"] for c in columns]:
         raise TableError(f"{schema['file']}: its columns are not those of schema.json")
@@ -113,10 +118,7 @@ def read_published(folder: Path, schema: dict[str, Any]) -> Table:
 
 
 def put_back(published: Table, masked: Table, rows: NDArray[np.intp]) -> Table:
-    """The masked table with the cells of the published file.
-
-    published  row i is record rows[i] of `masked`; suppressed records stay as they are
-    """
+    """The masked table with the cells of the published file."""
     columns: dict[str, Column] = {}
     for name in published.names:
         column = masked.column(name).copy()
@@ -142,63 +144,24 @@ def _codes(published: Table, masked: Table, name: str, own: Column) -> Column:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The population of a file; internal, never released.
+    """The population of a file; internal, never released."""
 
-    Parameters
-    ----------
-    masked : Table
-        All people, masked, with the column of membership.
-    original : Table or None
-        The same before masking.
-    members : int[m]
-        Rows of those who are in the file.
-    """
-
-    masked: Table
-    original: Table | None
-    members: NDArray[np.intp]
+    masked: Table  # all people, masked, with the column of membership
+    original: Table | None  # the same before masking
+    members: NDArray[np.intp]  # int[m]: rows of those who are in the file
 
     def around(self, published: Table, rows: NDArray[np.intp]) -> Table:
         """The population in which every member stands as published.
 
-        Parameters
-        ----------
-        published : Table
-            The file; row i is member rows[i].
-        rows : int[n]
-            Which member each published record is.
-
-        Returns
-        -------
-        Table
+        `rows` int[n].
         """
         return put_back(published, self.masked, self.members[rows])
 
 
-def members_only(
+def keep_published_members(
     models: Sequence[PrivacyModel], masked: Table, original: Table | None
 ) -> tuple[Table, Table | None, Population | None]:
-    """Reduce a population to the members who are released, without the column of membership.
-
-    Parameters
-    ----------
-    models : sequence of PrivacyModel
-        What is demanded. Where none speaks of a population, the tables are returned as they are.
-    masked : Table
-        The masked table.
-    original : Table or None
-        The table before masking.
-
-    Returns
-    -------
-    tuple
-        Masked members, original members, and the population.
-
-    Raises
-    ------
-    PlanError
-        If the members cannot be identified.
-    """
+    """The published table of a release: keep released members, drop the column of membership."""
     speaking = [model for model in models if model.membership]
     if not speaking:
         return masked, original, None
@@ -211,8 +174,8 @@ def members_only(
     names = {model.membership for model in speaking}
     members = np.flatnonzero(inside)
 
-    def reduced(table: Table) -> Table:
+    def reduce_table(table: Table) -> Table:
         return table.take(members).drop(names & set(table.names))
 
     population = Population(masked, original, members)
-    return reduced(masked), None if original is None else reduced(original), population
+    return reduce_table(masked), None if original is None else reduce_table(original), population

@@ -6,6 +6,8 @@ it in ``manifest.sig`` (64 bytes). The manifest names the public key, so that a 
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,32 +24,14 @@ INSTALL = 'pip install "crypsis[sign]"'
 
 @dataclass(frozen=True)
 class SigningKey:
-    """A private key that signs releases.
+    """A private key that signs releases."""
 
-    public  its public key, 64 hexadecimal digits
-    """
-
-    public: str
+    public: str  # its public key, 64 hexadecimal digits
     _key: Ed25519PrivateKey
 
     @classmethod
     def read(cls, path: str | Path) -> SigningKey:
-        """Read a private key.
-
-        Parameters
-        ----------
-        path : path
-            File that `new_keys` wrote, or any unencrypted Ed25519 key in PEM format; only its owner may read it.
-
-        Returns
-        -------
-        SigningKey
-
-        Raises
-        ------
-        PlanError
-            If others may read the file, or it is no such key.
-        """
+        """Read a private key."""
         ed25519, serialization = _cryptography()
         path = Path(path)
         content = _content(path)
@@ -109,15 +93,7 @@ def new_keys(path: str | Path) -> tuple[Path, Path, str]:
 
 
 def read_public(path: str | Path) -> str:
-    """Read a public key.
-
-    path  an Ed25519 public key in PEM format
-
-    Raises
-    ------
-    PlanError
-        If it is none.
-    """
+    """Read a public key."""
     ed25519, serialization = _cryptography()
     content = _content(Path(path))
     if b"PRIVATE KEY" in content:
@@ -172,3 +148,10 @@ def _cryptography() -> tuple[Any, Any]:
             f"with: {INSTALL}"
         ) from None
     return ed25519, serialization
+
+
+def fingerprint_seed(seed: int, salt: bytes | None = None) -> str:
+    """Beside keys and signatures of a bundle: salt and digest of a seed, slow to compute against guesses."""
+    salt = secrets.token_bytes(16) if salt is None else salt
+    digest = hashlib.scrypt(str(seed).encode(), salt=salt, n=2**14, r=8, p=1, dklen=32)
+    return f"{salt.hex()}:{digest.hex()}"

@@ -4,6 +4,8 @@
 
 from crypsis.report.content import ReportContent as ReportContent
 from crypsis.report.render import (
+    codebook_html as codebook_html,
+    codebook_json as codebook_json,
     external_html as external_html,
     external_json as external_json,
     internal_html as internal_html,

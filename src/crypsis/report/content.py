@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
-from crypsis.attacks.linkage import MeasuredAttack, worst_attacks
-from crypsis.audits import Finding
+from crypsis.attacks.linkage import MeasuredAttack, choose_worst_linkage
+from crypsis.audits import Audit, Finding
 from crypsis.kernels.arrays import Floats
 from crypsis.measures.information_loss import information_losses
 from crypsis.measures.masking_description import Treatment
@@ -21,12 +21,12 @@ from crypsis.measures.measure import Reading, measures
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
 from crypsis.report.histograms import FEW, Histogram
-from crypsis.rulebook.book import RuleResult
+from crypsis.rulebook.rules import RuleResult
 from crypsis.table.attribute import Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
-from crypsis.text import attacker_text, missing_text, treatment_text
-from crypsis.text.attacks import share_text
+from crypsis.text import attack_finding_text, attacker_text, masking_missing_text, masking_treatment_text
+from crypsis.text.attacks import attacked_share_text
 
 RECEIVED = "as received"
 """Treatment of every column where no original is given."""
@@ -34,48 +34,22 @@ RECEIVED = "as received"
 
 @dataclass(frozen=True)
 class ReportedColumn:
-    """What happened to one column.
-
-    Attributes
-    ----------
-    name, role, kind : str
-    treatment : str
-        What was done, in words.
-    distinct_before, distinct_after : int or None
-        Distinct values; None for a column that was not counted.
-    changed : float or None
-        Share of released cells that differ from the original, 0–100; None without an original.
-    loss : float or None
-        Mean cell loss, 0–100, of a quasi-identifier with an original.
-    """
+    """What happened to one column."""
 
     name: str
     role: str
     kind: str
-    treatment: str
-    distinct_before: int | None
+    treatment: str  # what was done, in words
+    distinct_before: int | None  # distinct values; None for a column that was not counted
     distinct_after: int | None
-    changed: float | None
-    loss: float | None = None
+    changed: float | None  # share of released cells that differ from the original, 0–100; None without an original
+    loss: float | None = None  # mean cell loss, 0–100, of a quasi-identifier with an original
 
 
-def describe_columns(
+def describe_columns_for_reports(
     original: Table | None, masked: Table, losses: Mapping[str, float] | None = None
 ) -> tuple[ReportedColumn, ...]:
-    """Describe every published column.
-
-    Parameters
-    ----------
-    original : Table or None
-        The table before masking; without it only what the file itself shows.
-    masked : Table
-    losses : mapping of str to float, optional
-        Mean cell loss by column, 0–100.
-
-    Returns
-    -------
-    tuple of ReportedColumn
-    """
+    """Content of the two reports as plain data: a description of every published column, as plain data."""
     if original is None:
         return tuple(_describe_received(masked, name) for name in masked.names)
     return tuple(_describe_column(original, masked, name, (losses or {}).get(name)) for name in masked.names)
@@ -101,9 +75,9 @@ def _describe_column(original: Table, masked: Table, name: str, loss: float | No
         other = Treatment.MOVED if attribute.numeric else Treatment.REPLACED
         treatment = Treatment.UNCHANGED if changed == 0 else other
     quasi = masked.attribute(name).role is Role.QUASI_IDENTIFIER
-    done = treatment_text(treatment, groups, masked=quasi, replaced=replaced)
+    done = masking_treatment_text(treatment, groups, masked=quasi, replaced=replaced)
     absent, blank = original.missing(name)[masked.kept], masked.missing(name)[masked.kept]
-    counts = missing_text(int((blank & ~absent).sum()), int((absent & ~blank).sum()))
+    counts = masking_missing_text(int((blank & ~absent).sum()), int((absent & ~blank).sum()))
     return ReportedColumn(
         name,
         attribute.role.value,
@@ -146,67 +120,33 @@ def _recoded_shares(original: Table, masked: Table, name: str) -> tuple[float, f
 
 @dataclass(frozen=True)
 class RecordHarm:
-    """Loss and risk of each original record, by row.
+    """Loss and risk of each original record, by row."""
 
-    Attributes
-    ----------
-    alone : bool[n]
-        Whether it is unique on the quasi-identifiers in the original.
-    suppressed : bool[n]
-        Whether it is suppressed.
-    loss : float64[n]
-        Mean cell loss, 0–1; 1 if suppressed.
-    found : float64[n] or None
-        Probability of re-identification by record linkage on the released file; None where no attack was run.
-    """
-
-    alone: NDArray[np.bool_]
-    suppressed: NDArray[np.bool_]
-    loss: Floats
+    alone: NDArray[np.bool_]  # bool[n]: whether it is unique on the quasi-identifiers in the original
+    suppressed: NDArray[np.bool_]  # bool[n]: whether it is suppressed
+    loss: Floats  # float64[n]: mean cell loss, 0–1; 1 if suppressed
+    # float64[n]: probability of re-identification by record linkage on the released file; None where no attack was
+    # run
     found: Floats | None
 
 
 @dataclass(frozen=True)
 class Subgroup:
-    """Records that share a value of one column, if there are enough of them to be reported.
+    """Records that share a value of one column, if there are enough of them to be reported."""
 
-    Attributes
-    ----------
-    column, group : str
-        The column and the value or range.
-    records : int
-        Number of records.
-    alone, suppressed, loss, found : float
-        Means over the group, per cent; `found` is None where no attack was run.
-    """
-
-    column: str
+    column: str  # the column and the value or range
     group: str
-    records: int
-    alone: float
+    records: int  # number of records
+    alone: float  # means over the group, per cent; `found` is None where no attack was run
     suppressed: float
     loss: float
     found: float | None
 
 
-def hardest_groups(original: Table, harm: RecordHarm, names: Sequence[str], most: int = 12) -> tuple[Subgroup, ...]:
-    """All records together, then the groups with the greatest loss; ties by risk.
-
-    Parameters
-    ----------
-    original : Table
-        Gives the groups: categories, and quarters of numbers.
-    harm : RecordHarm
-        Loss and risk of each record.
-    names : sequence of str
-        Columns that form groups.
-    most : int
-        Largest number of groups.
-
-    Returns
-    -------
-    tuple of Subgroup
-    """
+def hardest_groups_for_reports(
+    original: Table, harm: RecordHarm, names: Sequence[str], most: int = 12
+) -> tuple[Subgroup, ...]:
+    """Content of the two reports as plain data: all records, then the groups with the greatest loss; ties by risk."""
     everyone = _subgroup("", "all records", np.ones(len(original), dtype=np.bool_), harm)
     groups = [
         _subgroup(name, label, rows, harm)
@@ -264,30 +204,14 @@ def _quarters(numbers: Floats) -> list[tuple[str, NDArray[np.bool_]]]:
 
 @dataclass(frozen=True)
 class LimitResult:
-    """A limit on a risk, or the tolerance of a declared use, and the reading.
+    """A limit on a risk, or the tolerance of a declared use, and the reading."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the limit or use.
-    at_most : float
-        Largest reading allowed.
-    holds : bool
-        Whether the reading is within it.
-    binding : bool
-        Whether a release is refused beyond it; otherwise it is reported only.
-    reading : Reading
-        What was measured.
-    use : bool
-        Whether it is a declared use, which the public report names.
-    """
-
-    name: str
-    at_most: float
-    holds: bool
-    binding: bool
-    reading: Reading
-    use: bool = False
+    name: str  # name of the limit or use
+    at_most: float  # largest reading allowed
+    holds: bool  # whether the reading is within it
+    binding: bool  # whether a release is refused beyond it; otherwise it is reported only
+    reading: Reading  # what was measured
+    use: bool = False  # whether it is a declared use, which the public report names
 
 
 @dataclass(frozen=True)
@@ -301,25 +225,17 @@ class ReportedFinding:
 
 @dataclass(frozen=True)
 class ReportedScenario:
-    """What an intruder with some knowledge achieves on the original and on the released file.
+    """What an intruder with some knowledge achieves on the original and on the released file."""
 
-    name  name of the scenario
-    knows  columns the intruder knows
-    alone_before, alone_after  unique records; None after perturbation, where class sizes have no meaning
-    smallest_before, smallest_after  size of the smallest equivalence class
-    before, after  record linkage on the original and on the released file
-    because  why this intruder knows no other column, as the plan says
-    """
-
-    name: str
-    knows: tuple[str, ...]
-    alone_before: int
+    name: str  # name of the scenario
+    knows: tuple[str, ...]  # columns the intruder knows
+    alone_before: int  # unique records; None after perturbation, where class sizes have no meaning
     alone_after: int | None
-    smallest_before: int
+    smallest_before: int  # size of the smallest equivalence class
     smallest_after: int | None
-    before: Reading
+    before: Reading  # record linkage on the original and on the released file
     after: Reading
-    because: str = ""
+    because: str = ""  # why this intruder knows no other column, as the plan says
 
 
 @dataclass(frozen=True)
@@ -411,17 +327,7 @@ PUBLIC_READING = ("measure", "unit", "better", "definition", "missing", "value",
 
 
 def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of the external report, from that of the internal one.
-
-    Parameters
-    ----------
-    internal : mapping
-        What `ReportContent.internal` gives, or the internal JSON report.
-
-    Returns
-    -------
-    dict
-    """
+    """The content of the external report, from that of the internal one."""
     same = (
         "title",
         "written",
@@ -444,20 +350,20 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
             | {"distinct": column["distinct_after"], "loss": _public_loss(column)}
             for column in internal["columns"]
         ],
-        "guarantees": guarantees(
+        "guarantees": guarantees_for_reports(
             [verdict["statement"] for verdict in internal["verdicts"]],
-            limited_risks(internal),
+            limited_risks_for_reports(internal),
             internal["rulebook"] if internal["rules"] else "",
         ),
-        "promised": guaranteed_columns(internal),
-        "attacks": internal["attacks"] and public_attacks(internal["attacks"]),
-        "confidential": internal["confidential"] and [_public_shares(each) for each in internal["confidential"]],
+        "promised": guaranteed_columns_for_reports(internal),
+        "attacks": _public_attacks(internal["attacks"]),
+        "confidential": [_public_shares(each) for each in internal["confidential"]],
         "uses": [
-            {"name": d["name"], "at_most": d["at_most"], "kept": d["holds"], **public_reading(d["reading"])}
+            {"name": d["name"], "at_most": d["at_most"], "kept": d["holds"], **_public_reading(d["reading"])}
             for d in demands
             if d["use"]
         ],
-        "losses": [public_reading(reading) for reading in internal["losses"] if _is_public(reading)],
+        "losses": [_public_reading(reading) for reading in internal["losses"] if _is_public(reading)],
         "harmed": list(card.get("public", ())),
         **_answers(card),
     }
@@ -479,8 +385,8 @@ def _public_estimates(column: Mapping[str, Any]) -> dict[str, Any]:
     figures = [
         {
             "figure": each["figure"],
-            "before": None if each["before"] is None else round_figure(each["before"]),
-            "after": None if each["after"] is None else round_figure(each["after"]),
+            "before": None if each["before"] is None else round_figure_for_reports(each["before"]),
+            "after": None if each["after"] is None else round_figure_for_reports(each["after"]),
             "inside": each["inside"],
         }
         for each in shown
@@ -488,21 +394,14 @@ def _public_estimates(column: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": column["name"], "numeric": column["numeric"], "figures": figures}
 
 
-def guaranteed_columns(internal: Mapping[str, Any]) -> list[list[str]]:
-    """The columns that each guarantee names.
-
-    internal  content of the internal report
-    """
+def guaranteed_columns_for_reports(internal: Mapping[str, Any]) -> list[list[str]]:
+    """Content of the two reports as plain data: the columns that each guarantee names."""
     return [list(verdict["columns"]) for verdict in internal["verdicts"]]
 
 
-def public_attacks(attacks: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What the most successful attacker of each intruder finds, as the external report gives it.
-
-    attacks  as plain data
-    returns  rounded, without the name of the scenario
-    """
-    worst = worst_attacks([MeasuredAttack(**each) for each in attacks])
+def _public_attacks(attacks: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What the most successful attacker of each intruder finds, as the external report gives it."""
+    worst = choose_worst_linkage([MeasuredAttack(**each) for each in attacks])
     return [_public_shares(asdict(replace(each, intruder=""))) for each in worst]
 
 
@@ -511,46 +410,27 @@ def _public_shares(item: Mapping[str, Any]) -> dict[str, Any]:
 
     def rounded_share(value: Any) -> Any:
         if isinstance(value, float):
-            return float(share_text(value))
+            return float(attacked_share_text(value))
         return [rounded_share(each) for each in value] if isinstance(value, list | tuple) else value
 
     return {name: rounded_share(value) for name, value in item.items()}
 
 
-def guarantees(statements: Iterable[str], limited: Sequence[str] | bool, rulebook: str) -> list[str]:
-    """What the external report may promise: what the models state, that a risk is limited, that rules were checked.
+def guarantees_for_reports(statements: Iterable[str], limited: Sequence[str], rulebook: str) -> list[str]:
+    """Content of the external report: what models state, that a risk is limited, that rules were checked.
 
-    Parameters
-    ----------
-    statements : iterable of str
-        Of the verdicts that hold.
-    limited : sequence of str, or bool
-        The attackers whose risk is limited; in an older format, whether the file keeps a binding limit on a risk.
-    rulebook : str
-        Title of the rulebook; empty without one.
-
-    Returns
-    -------
-    list of str
+    `limited`: the attackers whose risk is limited; `rulebook`: title of the rulebook; empty without one.
     """
     sentences = list(dict.fromkeys(statements))
-    if limited is True:
-        sentences.append("the risk of re-identification was measured and is within the limit set for this file")
-    elif limited:
-        sentences += [f"within the limit set for this file is the measured success of {each}" for each in limited]
+    sentences += [f"within the limit set for this file is the measured success of {each}" for each in limited]
     if rulebook:
         sentences.append(f"the rules for this kind of file were checked: {rulebook}")
     return sentences
 
 
-def limited_risks(internal: Mapping[str, Any]) -> list[str] | bool:
-    """The attackers whose success a binding limit bounds; in an older format, whether there is such a limit.
-
-    internal  content of the internal report
-    """
+def limited_risks_for_reports(internal: Mapping[str, Any]) -> list[str]:
+    """Content of the two reports as plain data: the attackers whose success a binding limit bounds."""
     readings = [each["reading"] for each in internal["demands"] if each["binding"] and each["reading"]["aim"] == "risk"]
-    if internal["attacks"] is None:
-        return bool(readings)
     return list(dict.fromkeys(attacker_text(each["measure"], each["scope"]) for each in readings))
 
 
@@ -563,24 +443,24 @@ def _public_loss(column: Mapping[str, Any]) -> float | None:
     """The rounded loss of a column: 0 for one that did not change, None where it is not known."""
     if column["loss"] is None:
         return 0.0 if column["changed"] == 0 else None
-    return round_figure(column["loss"])
+    return round_figure_for_reports(column["loss"])
 
 
-def public_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """A reading as the external report gives it: rounded, without counts.
-
-    reading  a loss as plain data
-    """
+def _public_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """A reading as the external report gives it: rounded, without counts."""
     named = {name: reading[name] for name in PUBLIC_READING}
-    return {**named, "value": round_figure(reading["value"]), "scope": list(reading["scope"])}
+    return {**named, "value": round_figure_for_reports(reading["value"]), "scope": list(reading["scope"])}
 
 
-def round_figure(value: float) -> float:
-    """A number rounded to four significant digits: an exact sum over the original would disclose single values.
+def round_figure_for_reports(value: float) -> float:
+    """A number in the published content of reports, to four significant digits: exact sums would disclose values.
 
-    Examples
-    --------
-    >>> round_figure(12.34567)
+    >>> round_figure_for_reports(12.34567)
     12.35
     """
     return float(f"{value:.4g}")
+
+
+def findings_for_internal_report(audit: Audit) -> tuple[ReportedFinding, ...]:
+    """Content of the internal report: findings on the file as plain data."""
+    return tuple(ReportedFinding(attack_finding_text(each), audit.reason(each), each) for each in audit.findings)

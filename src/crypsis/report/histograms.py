@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crypsis.kernels.arrays import Floats
-from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.hierarchy import Hierarchy, hierarchy_node_levels
 from crypsis.table.table import LOCAL, Table
+from crypsis.text.reports import value_text
 
 FEW = 10
 """A value of fewer original records is never shown by itself, not even in the internal report."""
@@ -27,26 +27,20 @@ COARSER = 3
 
 @dataclass(frozen=True)
 class Histogram:
-    """Records by value, of the original and of the released file.
+    """Records by value, of the original and of the released file."""
 
-    name, title    column, and title of the chart
-    labels         bins
-    before, after  records in each bin
-    summary        one sentence
-    """
-
-    name: str
+    name: str  # column, and title of the chart
     title: str
-    labels: tuple[str, ...]
-    before: tuple[float, ...]
+    labels: tuple[str, ...]  # bins
+    before: tuple[float, ...]  # records in each bin
     after: tuple[float, ...]
-    summary: str
+    summary: str  # one sentence
 
 
 def class_size_histogram(before: Floats, after: Floats) -> Histogram:
-    """Records by the size of their equivalence class.
+    """A histogram of records by the size of their equivalence class.
 
-    before, after  float64[n]: class size of each record; NaN for a suppressed one
+    `before`, `after` float64[n]: class size of each record; NaN for a suppressed one.
     """
     edges: Sequence[float] = (1, 2, 3, 5, 10, 20, 50, 100, float("inf"))
     labels = ("1", "2", "3–4", "5–9", "10–19", "20–49", "50–99", "100+")
@@ -62,15 +56,13 @@ def class_size_histogram(before: Floats, after: Floats) -> Histogram:
     return Histogram("class size", "Records by size of their equivalence class", labels, counts[0], counts[1], summary)
 
 
-def distributions(original: Table, masked: Table, most: int = 12) -> tuple[Histogram, ...]:
-    """Distributions of the quasi-identifiers before and after; generalised ones by their published groups.
+def histograms_of_distributions(original: Table, masked: Table, most: int = 12) -> tuple[Histogram, ...]:
+    """Distributions of quasi-identifiers before and after, over the same bins; generalised ones by published groups.
 
     A column recoded record by record is shown at the finest level that nine tenths of its records reach; records in
     coarser groups are shown under the names of these.
 
-    original, masked  row by row the same records
-    most              largest number of bins
-    returns  without columns that have no value often enough
+    `original`, `masked`: row by row the same records.
     """
     drawn = []
     for name in masked.names:
@@ -112,19 +104,6 @@ def _numbers(original: Table, masked: Table, name: str, most: int) -> Histogram 
         summary = f"The mean goes from {value_text(before.mean(), dates)} to {value_text(after.mean(), dates)}"
         summary += "." if dates else f", the standard deviation from {before.std():.4g} to {after.std():.4g}."
     return Histogram(name, name, labels, tuple(counts[0]), tuple(counts[1]), summary)
-
-
-def value_text(value: float, dates: str) -> str:
-    """A number rounded for reading, or the day it stands for (`dates` as in `Attribute.dates`).
-
-    Examples
-    --------
-    >>> value_text(1234.5678, ""), value_text(31.0, "date")
-    ('1235', '1970-02-01')
-    """
-    if not dates:
-        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
-    return str(np.datetime64(0, "s") + np.timedelta64(int(value * (86400 if dates == "date" else 1)), "s"))[:10]
 
 
 def _without_thin_ends(labels: tuple[str, ...], counts: list[Floats]) -> tuple[tuple[str, ...], list[Floats]]:
@@ -172,7 +151,7 @@ def _local_groups(original: Table, masked: Table, name: str, most: int) -> Histo
         return None
     published = masked.column(name)[masked.kept]
     published = published[published >= 0]
-    level_of, level = node_levels(hierarchy, published), shown_level(masked, name, most)
+    level_of, level = hierarchy_node_levels(hierarchy, published), level_for_histogram(masked, name, most)
     lifted = hierarchy.lift(original.leaf_codes(name), level)
     before = [hierarchy.labels[level][code] for code in lifted if code >= 0]
     nodes, first, place = np.unique(published, return_index=True, return_inverse=True)
@@ -187,23 +166,12 @@ def _local_groups(original: Table, masked: Table, name: str, most: int) -> Histo
     return replace(made, summary=f"Compared at level {level} of {hierarchy.height} of its hierarchy.{note}")
 
 
-def node_levels(hierarchy: Hierarchy, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The level of each node of a hierarchy, int64[n]; −1 where there is none."""
-    return np.asarray(np.searchsorted(hierarchy.offsets, nodes, side="right") - 1)
-
-
-def shown_level(masked: Table, name: str, most: int = 12) -> int:
-    """The level at which a locally recoded column is compared with its original.
-
-    masked  with the column recoded record by record
-    name    the column, which has a hierarchy
-    most    largest number of bars
-    returns  the finest level below the top that nine tenths of the records reach and that has not too many groups
-    """
+def level_for_histogram(masked: Table, name: str, most: int = 12) -> int:
+    """The level at which the distribution of a locally recoded column is compared with its original."""
     hierarchy = masked.attribute(name).hierarchy
     assert hierarchy is not None
     nodes = masked.column(name)[masked.kept]
-    counts = np.bincount(node_levels(hierarchy, nodes[nodes >= 0]), minlength=hierarchy.height + 1)
+    counts = np.bincount(hierarchy_node_levels(hierarchy, nodes[nodes >= 0]), minlength=hierarchy.height + 1)
     reached = np.cumsum(counts) / max(int(counts.sum()), 1)
     for level in range(hierarchy.height):
         if reached[level] >= SHOWN and len(hierarchy.labels[level]) <= MOST_GROUPS * most:

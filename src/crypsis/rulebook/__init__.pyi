@@ -2,7 +2,7 @@
 
 # ruff: noqa: I001 - in the order in which they are listed for people
 
-from crypsis.rulebook.book import (
+from crypsis.rulebook.rules import (
     Rulebook as Rulebook,
     RuleResult as RuleResult,
     check_planned as check_planned,

@@ -12,9 +12,9 @@ from crypsis.masking import Microaggregation
 from crypsis.masking.generalisation import datafly
 from crypsis.masking.local_recoding import LocalRecoding
 from crypsis.masking.method import Family
-from crypsis.pieces import Pieces
 from crypsis.plan import Plan
 from crypsis.table.table import Table
+from crypsis.tasks import Tasks
 
 WHOLE_UP_TO, BLOCK = 5000, 2000
 """Records up to which MDAV groups the whole table, and of a block above: a baseline takes no more than a moment."""
@@ -26,21 +26,14 @@ USUAL_K = 5
 
 @dataclass(frozen=True)
 class Baseline:
-    """A baseline without search.
+    """A baseline without search."""
 
-    name  name of the baseline
-    message  what it does, in one sentence
-    make  original and random numbers → masked table, in pieces
-    safe  whether its classes are so large that it keeps every limit on the risk
-    work  what it does to the records, by which its time is foretold
-    """
-
-    name: str
+    name: str  # name of the baseline
     family: Family
-    message: str
-    make: Callable[[Table, Generator], Pieces[Table]]
-    safe: bool = False
-    work: Literal["point", "group", "recode"] = "group"
+    message: str  # what it does, in one sentence
+    make: Callable[[Table, Generator], Tasks[Table]]  # original and random numbers → masked table, in tasks
+    safe: bool = False  # whether its classes are so large that it keeps every limit on the risk
+    work: Literal["point", "group", "recode"] = "group"  # what it does to the records, by which its time is foretold
 
     @property
     def protects(self) -> bool:
@@ -48,29 +41,14 @@ class Baseline:
         return self.safe or self.work == "recode"
 
 
-def required_k(plan: Plan) -> int:
-    """The largest class size that the models of a plan demand.
-
-    returns  1 if no model demands one
-    """
+def _required_k(plan: Plan) -> int:
+    """The largest class size that the models of a plan demand."""
     return max([model.least_class_size for model in plan.models()], default=1)
 
 
 def baselines(plan: Plan, table: Table) -> list[Baseline]:
-    """The baselines that apply to a table, in a fixed order.
-
-    Parameters
-    ----------
-    plan : Plan
-        Gives k and the limit of suppression.
-    table : Table
-        The original.
-
-    Returns
-    -------
-    list of Baseline
-    """
-    k = required_k(plan) if required_k(plan) > 1 else USUAL_K
+    """The baselines that apply to a table, in a fixed order."""
+    k = _required_k(plan) if _required_k(plan) > 1 else USUAL_K
     found = [
         Baseline("untouched", Family.RECODING, "the file as collected", lambda table, _: _as_it_is(table), work="point")
     ]
@@ -94,7 +72,7 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
                 "plain local recoding",
                 Family.RECODING,
                 f"records generalised together, class by class, until every class has at least {k}; none is suppressed",
-                lambda original, rng: plain_local_recoding(original, k).masking(original, rng),
+                lambda original, rng: _plain_local_recoding(original, k).mask_tasks(original, rng),
             )
         )
     return found
@@ -109,18 +87,18 @@ def _mdav(name: str, table: Table, k: int, safe: bool) -> Baseline:
         name,
         Family.AGGREGATION,
         message,
-        lambda original, rng: plain_mdav(original, k).masking(original, rng),
+        lambda original, rng: _plain_mdav(original, k).mask_tasks(original, rng),
         safe,
     )
 
 
-def _as_it_is(table: Table) -> Pieces[Table]:
+def _as_it_is(table: Table) -> Tasks[Table]:
     """A table that is not masked."""
     yield []
     return table
 
 
-def plain_mdav(table: Table, k: int) -> Microaggregation:
+def _plain_mdav(table: Table, k: int) -> Microaggregation:
     """MDAV on the whole table, or within blocks of a large one."""
     if len(table) <= WHOLE_UP_TO:
         return Microaggregation(k=k)
@@ -128,7 +106,7 @@ def plain_mdav(table: Table, k: int) -> Microaggregation:
     return Microaggregation(k=k, partitioner="blocks", partitioner_settings=settings)
 
 
-def plain_local_recoding(table: Table, k: int) -> LocalRecoding:
+def _plain_local_recoding(table: Table, k: int) -> LocalRecoding:
     """Local recoding by as many nodes as a moment allows."""
     nodes = OFFERED // max(len(table) * len(table.quasi_identifiers), 1)
     return LocalRecoding(k=k, nodes=min(max(nodes, 64), 4096), effort=EFFORT)

@@ -1,11 +1,4 @@
-"""Choosing a solution: the default, three offers, and the knee, over the solutions worth considering.
-
-A difference of two risks inside the interval of the lower one is no difference, so no loss is paid for it. Solutions
-with a ruined column, or with more loss than a useful file has, are considered only where there are no others; adding or
-removing them changes nothing. Loss is what searches minimise; analyses drawn at random judge it: a solution that
-another one, or a baseline, beats in analyses kept without more risk is not offered. Baselines are offered where nothing
-else may be released, or where they beat all else.
-"""
+"""Solutions of a run and the choice among them: the default, three offers, and the knee."""
 
 from __future__ import annotations
 
@@ -20,9 +13,135 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, listing, suggestion
-from crypsis.measures.objective import ANALYSES_KEPT
+from crypsis.measures.objective import ANALYSES_KEPT, Complaint, Evaluation, excess_over_objective_limit
 from crypsis.measures.utility.card import Ruin, Usefulness
-from crypsis.run.solution import Solution
+from crypsis.text import complaint_text
+
+# -- A solution: its number, the search that found it, its figures, and whether it may be released.
+
+BASELINE = -1
+"""Number of the search of baselines."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A measured solution; its table is decoded when it is needed.
+
+    Attributes
+    ----------
+    number : int
+        Its number in the run.
+    search : int
+        Place of its search in the plan; `BASELINE` for a baseline.
+    title : str
+        Name of the search or baseline.
+    family : str
+        How it masks.
+    message : str
+        What it does, in one sentence.
+    facts : mapping
+        Figures of the search about it.
+    evaluation : Evaluation
+        Measured figures and complaints.
+
+    Examples
+    --------
+    >>> from crypsis.measures.objective import Evaluation
+    >>> Solution(1, 0, "memetic", "aggregation", "", {}, Evaluation({"loss": 2.0})).figure("loss")
+    2.0
+    """
+
+    number: int
+    search: int
+    title: str
+    family: str
+    message: str
+    facts: Mapping[str, Any]
+    evaluation: Evaluation
+
+    @property
+    def baseline(self) -> bool:
+        """Whether it is a baseline."""
+        return self.search == BASELINE
+
+    @property
+    def feasible(self) -> bool:
+        """Whether it may be released: every required model, limit and use is kept."""
+        return not self.evaluation.complaints
+
+    def figure(self, name: str) -> float | None:
+        """A measured figure.
+
+        Parameters
+        ----------
+        name : str
+            Name of the figure.
+
+        Returns
+        -------
+        float or None
+            None if it has no meaning for the solution.
+        """
+        return self.evaluation.figures.get(name)
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """Why it may not be released, in words; empty if it may."""
+        figures = self.evaluation.figures
+        return tuple(complaint_text(complaint, self.family, figures) for complaint in self.evaluation.complaints)
+
+    def content(self) -> dict[str, Any]:
+        """The content of the store, as plain data."""
+        return {
+            "title": self.title,
+            "family": self.family,
+            "message": self.message,
+            "facts": {name: _plain(value) for name, value in self.facts.items()},
+            **self.evaluation.to_dict(),
+        }
+
+    @classmethod
+    def of(cls, number: int, search: int, content: Mapping[str, Any]) -> Solution:
+        """A solution from the content of the store.
+
+        Parameters
+        ----------
+        number : int
+            Its number.
+        search : int
+            Place of its search.
+        content : mapping
+            What `content` gave.
+
+        Returns
+        -------
+        Solution
+        """
+        title, family, message, facts = (content[name] for name in ("title", "family", "message", "facts"))
+        return cls(number, search, title, family, message, facts, Evaluation.from_dict(content))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The solution as plain data for JSON, without the genome."""
+        return {
+            "number": self.number,
+            "baseline": self.baseline,
+            "feasible": self.feasible,
+            **self.content(),
+            "reasons": list(self.complaints),
+        }
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+# -- Choosing a solution: the default, three offers, and the knee, over the solutions worth considering.
+#
+# A difference of two risks inside the interval of the lower one is no difference, so no loss is paid for it. Solutions
+# with a ruined column, or with more loss than a useful file has, are considered only where there are no others; adding
+# or removing them changes nothing. Loss is what searches minimise; analyses drawn at random judge it: a solution that
+# another one, or a baseline, beats in analyses kept without more risk is not offered. Baselines are offered where
+# nothing else may be released, or where they beat all else.
 
 OfferName = Literal["faithful", "balanced", "safest"]
 OFFERS: tuple[OfferName, ...] = get_args(OfferName)
@@ -36,77 +155,49 @@ RULES = (*OFFERS, "knee", "best")
 
 @dataclass(frozen=True)
 class Offer:
-    """A solution that is offered, and what is wrong with it.
+    """A solution that is offered, and what is wrong with it."""
 
-    Attributes
-    ----------
-    name : {"faithful", "balanced", "safest"}
-        Why it is offered: least loss, least sum of loss and risk, or least risk.
-    solution : Solution
-        Which one.
-    ruins : tuple of Ruin
-        Its ruined columns; empty wherever a solution without one exists.
-    useful : bool
-        Whether it is within all thresholds of a useful file.
-    """
-
-    name: OfferName
-    solution: Solution
-    ruins: tuple[Ruin, ...]
-    useful: bool
+    name: OfferName  # why it is offered: least loss, least sum of loss and risk, or least risk
+    solution: Solution  # which one
+    ruins: tuple[Ruin, ...]  # its ruined columns; empty wherever a solution without one exists
+    useful: bool  # whether it is within all thresholds of a useful file
 
 
-def by_solution(offers: Sequence[Offer]) -> list[tuple[Offer, ...]]:
-    """The offers of each solution together, in the order of the offers."""
+def group_offers_for_choosing(offers: Sequence[Offer]) -> list[tuple[Offer, ...]]:
+    """For choosing among solutions of a run: group the offers that name the same solution."""
     numbers = dict.fromkeys(offer.solution.number for offer in offers)
     return [tuple(offer for offer in offers if offer.solution.number == number) for number in numbers]
 
 
 def ruins_of(solution: Solution, useful: Usefulness) -> tuple[Ruin, ...]:
-    """The ruined columns of a solution, worst first.
-
-    Parameters
-    ----------
-    solution : Solution
-        A measured solution.
-    useful : Usefulness
-        The thresholds.
-
-    Returns
-    -------
-    tuple of Ruin
-    """
+    """The ruined columns of a solution, worst first."""
     return useful.ruins(solution.evaluation.columns)
 
 
 def worth_considering(solutions: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> tuple[Solution, ...]:
-    """The non-dominated ones among the useful solutions; among those of little loss, or all, where none is useful.
-
-    solutions  those that may not be released are ignored
-    axes       figures that are minimised; the least of the first comes first
-    """
+    """The non-dominated ones among the useful solutions; among those of little loss, or all, where none is useful."""
     able = [s for s in solutions if s.feasible and all(s.figure(axis) is not None for axis in axes)]
     kept = unbeaten(able)
-    open_ = searched_solutions(kept) or kept
+    open_ = choose_searched_solutions(kept) or kept
     little = [s for s in open_ if is_useful(s, useful)]
     sound = [s for s in little if not ruins_of(s, useful)]
-    return best(sound or little or open_, axes)
+    return solutions_worth_choosing(sound or little or open_, axes)
 
 
 def is_useful(solution: Solution, useful: Usefulness) -> bool:
     """Whether a solution keeps the thresholds of a whole file: analyses and loss."""
     kept = solution.figure(ANALYSES_KEPT)
-    return figure_of(solution, "loss") <= useful.loss and (kept is None or kept >= useful.analyses)
+    return figure_for_choosing(solution, "loss") <= useful.loss and (kept is None or kept >= useful.analyses)
 
 
-def searched_solutions(solutions: Sequence[Solution]) -> list[Solution]:
-    """Those that a search found."""
+def choose_searched_solutions(solutions: Sequence[Solution]) -> list[Solution]:
+    """Those solutions of a run that a search found, to choose among them."""
     return [solution for solution in solutions if not solution.baseline]
 
 
 def unbeaten(solutions: Sequence[Solution]) -> list[Solution]:
     """Those that no other one beats clearly in analyses kept without more risk."""
-    risks = np.array([figure_of(solution, "risk") for solution in solutions])
+    risks = np.array([figure_for_choosing(solution, "risk") for solution in solutions])
     kept = np.array([np.nan if (each := s.figure(ANALYSES_KEPT)) is None else each for s in solutions])
     return [s for s, risk, own in zip(solutions, risks, kept, strict=True)
             if not (kept[_no_riskier(risks, risk)] > own + APART).any()]  # fmt: skip
@@ -120,16 +211,19 @@ def _no_riskier(risks: NDArray[np.float64], most: float) -> NDArray[np.bool_]:
 def chosen_by(rule: str, among: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> Solution:
     """The solution that a rule chooses.
 
-    rule   one of `RULES`
-    among  what `worth_considering` gave, not empty
+    `among`: what `worth_considering` gave, not empty.
     """
     if rule == "knee":
         return _knee(among, axes, useful)
     if rule == "balanced":
-        return _as_safe(min(among, key=lambda s: (figure_of(s, "loss") + figure_of(s, "risk"), s.number)), among)
+        return _as_safe(
+            min(among, key=lambda s: (figure_for_choosing(s, "loss") + figure_for_choosing(s, "risk"), s.number)), among
+        )
     if rule == "safest":
-        return _as_safe(min(among, key=lambda s: (figure_of(s, "risk"), figure_of(s, "loss"), s.number)), among)
-    return min(among, key=lambda s: (figure_of(s, "loss"), figure_of(s, "risk"), s.number))
+        return _as_safe(
+            min(among, key=lambda s: (figure_for_choosing(s, "risk"), figure_for_choosing(s, "loss"), s.number)), among
+        )
+    return min(among, key=lambda s: (figure_for_choosing(s, "loss"), figure_for_choosing(s, "risk"), s.number))
 
 
 def _knee(among: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> Solution:
@@ -138,7 +232,7 @@ def _knee(among: Sequence[Solution], axes: Sequence[str], useful: Usefulness) ->
     Loss is scaled by what a useful file may lose, the other axes by their largest value: no far end of the loss
     stretches the scale.
     """
-    scores = np.array([[figure_of(s, axis) for axis in axes] for s in among], dtype=np.float64)
+    scores = np.array([[figure_for_choosing(s, axis) for axis in axes] for s in among], dtype=np.float64)
     largest = scores.max(axis=0)
     scale = np.array([useful.loss if axis == "loss" else most for axis, most in zip(axes, largest, strict=True)])
     return among[int(np.argmin((scores / np.where(scale > 0, scale, 1.0)).sum(axis=1)))]
@@ -147,27 +241,15 @@ def _knee(among: Sequence[Solution], axes: Sequence[str], useful: Usefulness) ->
 def _as_safe(wanted: Solution, among: Sequence[Solution]) -> Solution:
     """The least loss among the solutions whose risk does not differ from that of the wanted one."""
     span = wanted.evaluation.intervals.get("risk")
-    most = figure_of(wanted, "risk") if span is None else max(span[1], figure_of(wanted, "risk"))
-    same = [s for s in among if figure_of(s, "risk") <= most]
-    return min(same, key=lambda s: (figure_of(s, "loss"), figure_of(s, "risk"), s.number))
+    most = figure_for_choosing(wanted, "risk") if span is None else max(span[1], figure_for_choosing(wanted, "risk"))
+    same = [s for s in among if figure_for_choosing(s, "risk") <= most]
+    return min(same, key=lambda s: (figure_for_choosing(s, "loss"), figure_for_choosing(s, "risk"), s.number))
 
 
-def best(solutions: Sequence[Solution], axes: Sequence[str], feasible: bool = True) -> tuple[Solution, ...]:
-    """The non-dominated solutions, least first axis first; of equal ones the lower number.
-
-    Parameters
-    ----------
-    solutions : sequence of Solution
-        The solutions.
-    axes : sequence of str
-        Figures that are minimised.
-    feasible : bool
-        Whether only releasable solutions count.
-
-    Returns
-    -------
-    tuple of Solution
-    """
+def solutions_worth_choosing(
+    solutions: Sequence[Solution], axes: Sequence[str], feasible: bool = True
+) -> tuple[Solution, ...]:
+    """The non-dominated solutions of a run to choose among, least first axis first; of equal ones the lower number."""
     pool = [s for s in solutions if (s.feasible or not feasible) and all(s.figure(axis) is not None for axis in axes)]
     scores = np.array([[s.figure(axis) for axis in axes] for s in pool], dtype=np.float64).reshape(len(pool), len(axes))
     kept = []
@@ -180,7 +262,7 @@ def best(solutions: Sequence[Solution], axes: Sequence[str], feasible: bool = Tr
     return tuple(sorted(kept, key=lambda s: (s.figure(axes[0]), s.number)))
 
 
-def figure_of(solution: Solution, axis: str) -> float:
+def figure_for_choosing(solution: Solution, axis: str) -> float:
     """A figure, infinite where it is not given."""
     value = solution.figure(axis)
     return math.inf if value is None else value
@@ -213,29 +295,10 @@ class _Token:
     place: int
 
 
-def parse(text: str, known: list[str]) -> Condition:
-    """Read a condition.
+def parse_choosing_condition(text: str, known: list[str]) -> Condition:
+    """Read a condition by which solutions of a run are chosen.
 
-    Parameters
-    ----------
-    text : str
-        For example "k >= 5 and loss < 20".
-    known : list of str
-        Figures that may be named.
-
-    Returns
-    -------
-    callable
-        Row of figures → bool.
-
-    Raises
-    ------
-    PlanError
-        If the text cannot be read; the message names the place.
-
-    Examples
-    --------
-    >>> parse("k >= 5", ["k"])({"k": 6.0})
+    >>> parse_choosing_condition("k >= 5", ["k"])({"k": 6.0})
     True
     """
     return _Parser(text, known).whole()
@@ -280,12 +343,14 @@ class _Parser:
         return condition
 
     def _either(self) -> Condition:
-        return self._joined("or", self._both, any)
+        return self._parse_joined("or", self._both, any)
 
     def _both(self) -> Condition:
-        return self._joined("and", self._one, all)
+        return self._parse_joined("and", self._one, all)
 
-    def _joined(self, word: str, read: Callable[[], Condition], fold: Callable[[Iterable[bool]], bool]) -> Condition:
+    def _parse_joined(
+        self, word: str, read: Callable[[], Condition], fold: Callable[[Iterable[bool]], bool]
+    ) -> Condition:
         parts = [read()]
         while self._next_is(word):
             self.at += 1
@@ -337,3 +402,33 @@ class _Parser:
                 f"figures: {listing(self.known, most=40)}"
             )
         return lambda row: row.get(token.text)
+
+
+@dataclass(frozen=True)
+class Closest:
+    """The solution that misses least of what is demanded, and what would have to be allowed for it."""
+
+    solution: Solution
+    changes: tuple[Complaint, ...]
+
+
+def choose_closest_solution(solutions: Sequence[Solution]) -> Closest | None:
+    """Choice where no solution of a run may be released: the least change that misses one demand, else the least."""
+    tried = [s for s in solutions if not s.baseline and s.evaluation.complaints]
+    if not tried:
+        return None
+    nearest = min(
+        tried,
+        key=lambda s: (sum(map(shortage_when_choosing, s.evaluation.complaints)), s.figure("loss") or 0.0, s.number),
+    )
+    return Closest(nearest, nearest.evaluation.complaints)
+
+
+def shortage_when_choosing(complaint: Complaint) -> float:
+    """How far a solution misses a demand in the choice, 0 … 1; 1 where no change of its threshold would help."""
+    required, attained = complaint.required, complaint.attained
+    if required is None or attained is None:
+        return 1.0
+    if complaint.sense == "at least":
+        return min(max((required - attained) / max(required, 1e-9), 0.0), 1.0)
+    return excess_over_objective_limit(attained, required)

@@ -21,14 +21,10 @@ LONGEST = 10.0
 
 
 class Moment(NamedTuple):
-    """A moment of this process.
+    """A moment of this process."""
 
-    time  by `time.monotonic`
-    compiled  seconds spent compiling kernels before it
-    """
-
-    time: float
-    compiled: float
+    time: float  # by `time.monotonic`
+    compiled: float  # seconds spent compiling kernels before it
 
     @classmethod
     def now(cls) -> Moment:
@@ -44,13 +40,6 @@ class Moment(NamedTuple):
 def charged_now() -> float:
     """A reading of the clock that stands still while kernels compile: differences of it are what steps are charged.
 
-    Returns
-    -------
-    float
-        Seconds since an arbitrary moment.
-
-    Examples
-    --------
     >>> first = charged_now()
     >>> charged_now() >= first
     True
@@ -59,17 +48,7 @@ def charged_now() -> float:
 
 
 class Clock:
-    """Seconds of a run.
-
-    Parameters
-    ----------
-    before : float
-        Seconds charged in earlier sessions.
-    began : Moment, optional
-        When this session began; now by default.
-    now : callable
-        Gives the moment.
-    """
+    """Seconds of a run."""
 
     def __init__(
         self, before: float = 0.0, began: Moment | None = None, now: Callable[[], Moment] = Moment.now
@@ -92,8 +71,6 @@ def command_start() -> Moment:
 
     Interpreter start and imports are after it.
 
-    Examples
-    --------
     >>> command_start().time <= Moment.now().time
     True
     """
@@ -112,15 +89,13 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def interrupts_deferred() -> Iterator[None]:
-    """Hold back the first signal that asks to stop until the block has ended; a second one is obeyed at once.
+def defer_interrupts_of_run() -> Iterator[None]:
+    """For the clock of a run, hold back the first signal to stop until a block ended; a second is obeyed at once.
 
     A signal without a handler in Python keeps its effect, and outside the main thread, where no signal arrives, nothing
     is changed.
 
-    Examples
-    --------
-    >>> with interrupts_deferred():
+    >>> with defer_interrupts_of_run():
     ...     pass
     """
     if threading.current_thread() is not threading.main_thread():
@@ -167,20 +142,17 @@ FIRST: dict[str, tuple[float, float]] = {
 }
 """Seconds of the first step of a kind: at least, and for each record.
 
-Measuring is done in pieces: `measure` is a few of them, `point` all of a few points; `group` and `recode` are
+Measuring is done in tasks: `measure` is a few of them, `point` all of a few points; `group` and `recode` are
 baselines, made and measured.
 """
 
 
 @dataclass
 class Pace:
-    """The last durations of every kind of step.
+    """The last durations of every kind of step."""
 
-    records  of the table
-    foreseen  seconds of first steps that take longer than others of their kind
-    """
-
-    records: int
+    records: int  # of the table
+    # seconds of first steps that take longer than others of their kind
     foreseen: dict[Step, float] = field(default_factory=dict)
     _last: dict[Step, deque[float]] = field(default_factory=dict)
 
@@ -189,20 +161,20 @@ class Pace:
         self._last.setdefault(step, deque(maxlen=LAST)).append(seconds)
 
     def took_step(self, step: Step, seconds: float) -> None:
-        """Note how long a step of the schedule took: a quantum, or pieces of measuring or of a baseline."""
+        """Note how long a step of the schedule took: a quantum, or tasks of measuring or of a baseline."""
         self.took(step if step[0] in QUANTA else ("measure", step[1]), seconds)
 
-    def left(self, step: Step, spent: float) -> float:
+    def estimate_left(self, step: Step, spent: float) -> float:
         """Seconds a step will take that may have begun: a quantum, or all that is left to measure.
 
-        spent  seconds that pieces of it have taken already
+        `spent`: seconds that tasks of it have taken already.
         """
         if step[0] in QUANTA:
-            return self.expected(step)
+            return self.estimate_step(step)
         whole: Step = ("point", step[1]) if step[0] == "measure" else step
-        return max(self.expected(("measure", step[1])), self.expected(whole) - spent)
+        return max(self.estimate_step(("measure", step[1])), self.estimate_step(whole) - spent)
 
-    def expected(self, step: Step) -> float:
+    def estimate_step(self, step: Step) -> float:
         """Seconds the next step of a kind will take: by the last ones, else by those of other searches or by rates."""
         last = self._last.get(step)
         if last:

@@ -13,8 +13,8 @@ import numpy as np
 from crypsis.charts import Chart
 from crypsis.charts.chart import scatter
 from crypsis.errors import PlanError, SearchError, listing, unknown_column
-from crypsis.evolution.frontier import Contribution, contributions
-from crypsis.measures.objective import ALL_KNOWING, ANALYSES_KEPT, Complaint, excess
+from crypsis.evolution.frontier import Contribution, rank_frontier_contributions, spread_frontier_positions
+from crypsis.measures.objective import ALL_KNOWING, ANALYSES_KEPT
 from crypsis.measures.utility.card import Ruin, Usefulness
 from crypsis.run.choosing import (
     DEFAULT_PICK,
@@ -22,19 +22,18 @@ from crypsis.run.choosing import (
     RULES,
     Offer,
     OfferName,
+    Solution,
     Value,
-    best,
+    choose_searched_solutions,
     chosen_by,
-    figure_of,
+    figure_for_choosing,
     is_useful,
-    parse,
+    parse_choosing_condition,
     ruins_of,
-    searched_solutions,
+    solutions_worth_choosing,
     worth_considering,
 )
-from crypsis.run.search_state import spread_positions
-from crypsis.run.solution import Solution
-from crypsis.text import intruder_text, offer_text
+from crypsis.text import intruder_text, offer_text_on_card
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,8 +74,8 @@ class Front:
     @cached_property
     def solutions(self) -> tuple[Solution, ...]:
         """The front, least first axis first: of what searches found, or of the baselines where nothing else may go."""
-        found = searched_solutions(self.everything)
-        return best(found if any(s.feasible for s in found) else self.everything, self.axes)
+        found = choose_searched_solutions(self.everything)
+        return solutions_worth_choosing(found if any(s.feasible for s in found) else self.everything, self.axes)
 
     @property
     def baselines(self) -> tuple[Solution, ...]:
@@ -86,20 +85,24 @@ class Front:
     @property
     def out_of_reach(self) -> tuple[Solution, ...]:
         """Solutions that may not be released and that no releasable one dominates: what the requirements cost."""
-        open_ = best(self.everything, self.axes, feasible=False)
+        open_ = solutions_worth_choosing(self.everything, self.axes, feasible=False)
         return tuple(solution for solution in open_ if not solution.feasible and not solution.baseline)
 
     @property
     def beaten(self) -> tuple[tuple[Solution, Solution], ...]:
         """For every method without a solution on the front: its nearest releasable one, and one that dominates it."""
-        on, among = self.solutions, searched_solutions(self.everything)
+        on, among = self.solutions, choose_searched_solutions(self.everything)
         absent = dict.fromkeys(s.title for s in among if s.title not in {each.title for each in on})
         found = []
         for title in absent:
-            own = best([s for s in among if s.title == title], self.axes)
+            own = solutions_worth_choosing([s for s in among if s.title == title], self.axes)
             if own:
                 nearest = chosen_by("knee", own, self.axes, self.useful)
-                winner = next(s for s in on if all(figure_of(s, a) <= figure_of(nearest, a) for a in self.axes))
+                winner = next(
+                    s
+                    for s in on
+                    if all(figure_for_choosing(s, a) <= figure_for_choosing(nearest, a) for a in self.axes)
+                )
                 found.append((nearest, winner))
         return tuple(found)
 
@@ -131,8 +134,8 @@ class Front:
             If the condition cannot be read.
         """
         chosen = self.solutions if among is None else tuple(among)
-        holds = parse(condition, self.figures)
-        return tuple(solution for solution in chosen if holds(row_of(solution)))
+        holds = parse_choosing_condition(condition, self.figures)
+        return tuple(solution for solution in chosen if holds(_row_of(solution)))
 
     @property
     def figures(self) -> list[str]:
@@ -200,7 +203,7 @@ class Front:
         compared = {
             s.title: kept for s in self.baselines if s.feasible and (kept := s.figure(ANALYSES_KEPT)) is not None
         }
-        return offer_text(offer.name, evaluation.figures, span, self.useful, offer.ruins, compared)
+        return offer_text_on_card(offer.name, evaluation.figures, span, self.useful, offer.ruins, compared)
 
     def intruders(self, solutions: Sequence[Solution]) -> tuple[str, ...]:
         """Whose success the risks of some solutions are, in words.
@@ -251,7 +254,7 @@ class Front:
         offered = {offer.solution.number for offer in self.offers}
         known |= [solution.number in offered for solution in on]
         places = np.flatnonzero(known).tolist()
-        chosen = sorted([*places, *spread_positions(scores, known, count - len(places))])
+        chosen = sorted([*places, *spread_frontier_positions(scores, known, count - len(places))])
         return tuple(on[place] for place in chosen)
 
     def pick(self, text: str | int) -> Solution:
@@ -377,7 +380,7 @@ class Front:
 def solution_standing(solution: Solution, on_front: bool) -> str:
     """The standing of a solution: "front", "baseline", "beaten" or "not releasable".
 
-    on_front  whether it is on the front
+    `on_front`: whether it is on the front.
     """
     if on_front:
         return "front"
@@ -386,18 +389,8 @@ def solution_standing(solution: Solution, on_front: bool) -> str:
     return "beaten" if solution.feasible else "not releasable"
 
 
-def row_of(solution: Solution) -> dict[str, Value]:
-    """The figures of a solution that a condition may name.
-
-    Parameters
-    ----------
-    solution : Solution
-        The solution.
-
-    Returns
-    -------
-    dict
-    """
+def _row_of(solution: Solution) -> dict[str, Value]:
+    """The figures of a solution that a condition may name."""
     return {
         **solution.evaluation.figures,
         "number": float(solution.number),
@@ -424,47 +417,11 @@ def family_contributions(front: Front) -> list[Contribution]:
     own = [solution for solution in front.everything if not solution.baseline]
     rows = [(s.title, [s.figure(axis) for axis in front.axes]) for s in own if s.feasible]
     known = [(title, row) for title, row in rows if None not in row]
-    found = contributions([title for title, _ in known], np.array([row for _, row in known], dtype=np.float64))
+    found = rank_frontier_contributions(
+        [title for title, _ in known], np.array([row for _, row in known], dtype=np.float64)
+    )
     absent = dict.fromkeys(s.title for s in own if s.title not in {each.name for each in found})
     return found + [Contribution(title, 0, 0, 0.0) for title in absent]
-
-
-@dataclass(frozen=True)
-class Closest:
-    """The solution that misses least of what is demanded, and what would have to be allowed for it."""
-
-    solution: Solution
-    changes: tuple[Complaint, ...]
-
-
-def closest(solutions: Sequence[Solution]) -> Closest | None:
-    """The solution nearest to release: the least change of all that misses one demand, else the least of all.
-
-    Parameters
-    ----------
-    solutions : sequence of Solution
-        Measured solutions, of which none may be released.
-
-    Returns
-    -------
-    Closest or None
-        None where nothing was measured.
-    """
-    tried = [s for s in solutions if not s.baseline and s.evaluation.complaints]
-    if not tried:
-        return None
-    nearest = min(tried, key=lambda s: (sum(map(shortage, s.evaluation.complaints)), s.figure("loss") or 0.0, s.number))
-    return Closest(nearest, nearest.evaluation.complaints)
-
-
-def shortage(complaint: Complaint) -> float:
-    """How far a demand is missed, 0 … 1; 1 where no change of its threshold would help."""
-    required, attained = complaint.required, complaint.attained
-    if required is None or attained is None:
-        return 1.0
-    if complaint.sense == "at least":
-        return min(max((required - attained) / max(required, 1e-9), 0.0), 1.0)
-    return excess(attained, required)
 
 
 # -- A finished front under other importances of the columns: nothing is searched or measured again.
@@ -473,29 +430,7 @@ INFORMATION_LOSS = "information-loss"
 
 
 def weigh_columns(front: Front, importance: Mapping[str, float], losses: Sequence[str]) -> Front:
-    """The solutions of a front with their loss by other importances of the columns.
-
-    Parameters
-    ----------
-    front : Front
-        Of a run.
-    importance : mapping of str to float
-        Importance of every column, 0 to 5.
-    losses : sequence of str
-        Names of the losses whose mean is the loss of a solution; information loss is one of them.
-
-    Returns
-    -------
-    Front
-        What may be released stays what it was: limits were judged by the importances of the plan.
-
-    Raises
-    ------
-    PlanError
-        If an importance is outside 0 to 5, or every column has none.
-    SearchError
-        If information loss was not measured column by column.
-    """
+    """The solutions of a front with their loss by other importances of the columns."""
     odd = [f"{name}={value:g}" for name, value in importance.items() if not 0 <= value <= 5]
     if odd:
         raise PlanError(f"importance {', '.join(odd)}: an importance is a number from 0 to 5")
@@ -522,3 +457,16 @@ def _weigh_solution(solution: Solution, importance: Mapping[str, float], losses:
     parts = [value for name in losses if (value := figures.get(name)) is not None]
     figures["loss"] = float(np.mean(parts)) if len(parts) == len(losses) else None
     return replace(solution, evaluation=replace(evaluation, figures=figures))
+
+
+def is_front_milestone(generation: int) -> bool:
+    """Whether the common front of all searches and baselines is measured after a generation.
+
+    >>> [n for n in range(20) if is_front_milestone(n)]
+    [0, 1, 2, 3, 4, 6, 8, 12, 16]
+    """
+    if generation <= 4:
+        return True
+    while generation % 2 == 0:
+        generation //= 2
+    return generation in (1, 3)

@@ -39,7 +39,7 @@ def protect(
     hierarchies: Mapping[str, Any] | None = None,
     k: int = 5,
     models: PrivacyModel | Sequence[PrivacyModel] = (),
-    search: Searches = "partition",
+    search: Searches = "memetic",
     budget: str | None = "30s",
     seed: int | None = None,
     folder: str | Path | None = None,
@@ -102,7 +102,7 @@ def protect(
 
 def evolve(
     table: Table | Frame,
-    search: Searches = "partition",
+    search: Searches = "memetic",
     models: PrivacyModel | Sequence[PrivacyModel] = (),
     budget: str | None = "30s",
     seed: int | None = None,

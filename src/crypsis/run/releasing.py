@@ -9,44 +9,31 @@ from typing import Any, cast
 
 from crypsis.errors import ReleaseRefused, listing
 from crypsis.measures.linkage_attacks import HELD_OUT, HeldOutLinkage
-from crypsis.measures.objective import Figure, Objective, OverallFigure, readable
+from crypsis.measures.objective import Figure, Objective, OverallFigure, columns_objective_reads
 from crypsis.plan import Plan
-from crypsis.privacy.anonymity import smallest_class
-from crypsis.release import ReleaseDescription, ReleaseLedger, publish
+from crypsis.privacy.anonymity import smallest_anonymity_class
+from crypsis.release import ReleaseDescription, publish
 from crypsis.release.guarantees import MeasuredLimit
-from crypsis.release.published import members_only
+from crypsis.release.ledger import ledger_of_plan
+from crypsis.release.published import keep_published_members
 from crypsis.rulebook import Rulebook
-from crypsis.run.choosing import figure_of
+from crypsis.run.choosing import Solution, figure_for_choosing
 from crypsis.run.front import Front
-from crypsis.run.solution import Solution
-from crypsis.table.provenance import PERTURBATION
-from crypsis.table.table import Table
+from crypsis.table.table import PERTURBATION, Table
 from crypsis.text import intruder_text, ruin_text
-from crypsis.text.offers import offer_title
+from crypsis.text.reports import offer_title_for_reports
 
 
 def refuse_infeasible(solution: Solution) -> None:
-    """Refuse a solution that does not meet the demands of the plan.
-
-    Raises
-    ------
-    ReleaseRefused
-        With every reason.
-    """
+    """Refuse a solution that does not meet the demands of the plan."""
     if not solution.feasible:
         raise ReleaseRefused(f"solution {solution.number} may not be released: {'; '.join(solution.complaints)}")
 
 
-def refuse_silent_scenarios(plan: Plan, masked: Table) -> None:
-    """Refuse a file that only scenarios protect, unless each says why its intruder knows no other column.
-
-    Raises
-    ------
-    ReleaseRefused
-        With the scenarios that are silent.
-    """
-    everything, smallest = set(masked.quasi_identifiers), smallest_class(masked)
-    covering = [*(each.knows for each in plan.scenario), *(model.known(masked) for model in plan.models())]
+def _refuse_silent_scenarios(plan: Plan, masked: Table) -> None:
+    """Refuse a file that only scenarios protect, unless each says why its intruder knows no other column."""
+    everything, smallest = set(masked.quasi_identifiers), smallest_anonymity_class(masked)
+    covering = [*(each.knows for each in plan.scenario), *(model.known_columns(masked) for model in plan.models())]
     if smallest is None or any(set(columns) >= everything for columns in covering):
         return
     least = max((model.least_class_size for model in plan.models()), default=2)
@@ -64,18 +51,13 @@ def refuse_silent_scenarios(plan: Plan, masked: Table) -> None:
 
 @dataclass(frozen=True)
 class ReleaseTerms:
-    """What a person adds to the plan when a solution is released.
-
-    waivers  findings and rules that may pass, with reasons; None: those of the plan
-    sign  file of a private key
-    preview  only to be looked at: not entered into the ledger of releases
-    """
+    """What a person adds to the plan when a solution is released."""
 
     title: str
     rulebook: Rulebook | None
-    waivers: Mapping[str, str] | None
-    sign: str | Path | None
-    preview: bool = False
+    waivers: Mapping[str, str] | None  # findings and rules that may pass, with reasons; None: those of the plan
+    sign: str | Path | None  # file of a private key
+    preview: bool = False  # only to be looked at: not entered into the ledger of releases
 
 
 def release_solution(
@@ -92,10 +74,10 @@ def release_solution(
 ) -> None:
     """Publish the masked table of a solution.
 
-    beside  baselines of which the report asks the same analyses
+    `beside`: baselines of which the report asks the same analyses.
     """
-    refuse_silent_scenarios(plan, masked)
-    _, released, _ = members_only(plan.models(), masked, original)
+    _refuse_silent_scenarios(plan, masked)
+    _, released, _ = keep_published_members(plan.models(), masked, original)
     publish(
         masked,
         folder,
@@ -103,7 +85,7 @@ def release_solution(
         original=original,
         description=replace(
             ReleaseDescription.of(masked, terms.title),
-            chosen=reason(front, solution),
+            chosen=reason_for_releasing(front, solution),
             useful=plan.useful,
             because={each.name: each.because for each in plan.scenario},
             front=_points(front, solution),
@@ -116,34 +98,28 @@ def release_solution(
         scenarios={each.name: each.knows for each in plan.scenario} or None,
         rulebook=terms.rulebook,
         waivers=plan.waivers() if terms.waivers is None else terms.waivers,
-        unstated=plan.unstated(),
+        unstated=plan.list_unstated(),
         sign=terms.sign,
-        ledger=ledger_of(plan, enters=not terms.preview),
+        ledger=ledger_of_plan(plan, enters=not terms.preview),
     )
 
 
-def reason(front: Front, solution: Solution) -> str:
-    """Why a solution is released: the offer it is, or how it differs from the default."""
+def reason_for_releasing(front: Front, solution: Solution) -> str:
+    """Why a solution of a run is released: the offer it is, or how it differs from the default."""
     text = f"Solution {solution.number} ({solution.title}) of {len(front.everything)} measured ones. "
     offers = [each for each in front.offers if each.solution.number == solution.number]
     if offers:
-        return f"{text}{offer_title([each.name for each in offers])}: {front.why(offers[0])}"
-    loss, risk = (f"{figure_of(solution, axis):.4g} %" for axis in ("loss", "risk"))
+        return f"{text}{offer_title_for_reports([each.name for each in offers])}: {front.why(offers[0])}"
+    loss, risk = (f"{figure_for_choosing(solution, axis):.4g} %" for axis in ("loss", "risk"))
     text += (
         f"Chosen by hand: loss {loss}, risk {risk}, the people found by {intruder_text(solution.evaluation.figures)}."
     )
     if front.offers:
         usual = front.offers[0].solution
-        figures = [f"{figure_of(usual, axis):.4g} %" for axis in ("loss", "risk")]
+        figures = [f"{figure_for_choosing(usual, axis):.4g} %" for axis in ("loss", "risk")]
         text += f" The least loss within the limits would be solution {usual.number}: {figures[0]}, {figures[1]}."
     ruined = ruin_text(front.ruins(solution))
     return f"{text} Warning: {ruined}." if ruined else text
-
-
-def ledger_of(plan: Plan, enters: bool = True) -> ReleaseLedger:
-    """The ledger in which a plan's releases are entered."""
-    source = Path(plan.data.source)
-    return ReleaseLedger.usual(source if source.is_absolute() else "", plan.release.ledger, enters)
 
 
 def _limits(plan: Plan, original: Table, family: str) -> list[MeasuredLimit]:
@@ -163,7 +139,7 @@ def _limits(plan: Plan, original: Table, family: str) -> list[MeasuredLimit]:
             found.append(MeasuredLimit(measure, limit.at_most, limit.measure))
             continue
         for each in plan.scenario:
-            names = readable(measure, original, each.knows)
+            names = columns_objective_reads(measure, original, each.knows)
             if names:
                 bound = measure.model_copy(update={"columns": names})
                 found.append(MeasuredLimit(bound, limit.at_most, f"{limit.measure}, {each.name}"))

@@ -18,35 +18,42 @@ from crypsis.encodings import ColumnEncoding
 from crypsis.engines import Engine, Serial
 from crypsis.errors import CrypsisError
 from crypsis.evolution import Problem
+from crypsis.evolution.loop import random_stream_of_loop
 from crypsis.masking.partitioning import LARGE
 from crypsis.measures.objective import Objective
-from crypsis.pieces import Pieces, Underway
-from crypsis.plan import Plan, read_budget
+from crypsis.plan import Plan, read_plan_budget
 from crypsis.run.baselines import Baseline, baselines
-from crypsis.run.clock import QUANTA, Clock, Moment, Pace, Step, charged_now, interrupts_deferred
-from crypsis.run.decoding import Encodings, Finishing
-from crypsis.run.gain import PATIENCE, SHARE_OF_PATIENCE, Outlook, Progress, next_in_turn
-from crypsis.run.search_state import Measuring, SearchState, for_a_moment, is_milestone, stream
-from crypsis.run.solution import BASELINE, Solution
+from crypsis.run.choosing import BASELINE, Solution
+from crypsis.run.clock import QUANTA, Clock, Moment, Pace, Step, charged_now, defer_interrupts_of_run
+from crypsis.run.front import is_front_milestone
+from crypsis.run.search_state import (
+    PATIENCE,
+    SHARE_OF_PATIENCE,
+    Encodings,
+    Finishing,
+    Gains,
+    Measuring,
+    Outlook,
+    Progress,
+    SearchState,
+    advance_search_state_work,
+)
 from crypsis.run.store import Row, Store
 from crypsis.table.table import Table
+from crypsis.tasks import Tasks, Underway
 
 
 @dataclass
 class BaselineSteps:
-    """The baselines of one run.
+    """The baselines of one run."""
 
-    plan, original, objective, store, seed, finish  as in `Schedule`
-    pace  how long steps take
-    """
-
-    plan: Plan
+    plan: Plan  # as in `Schedule`
     original: Table
     objective: Objective
     store: Store
     seed: int
     finish: Finishing
-    pace: Pace
+    pace: Pace  # how long steps take
     begun: int | None = field(default=None, init=False)
     """The place of the one that is made and measured now, if it is not complete."""
     spent: float = field(default=0.0, init=False)
@@ -62,22 +69,22 @@ class BaselineSteps:
         return baselines(self.plan, self.original)
 
     @cached_property
-    def _measured(self) -> set[bytes]:
+    def _measured_keys(self) -> set[bytes]:
         """Keys of those that are measured, read once: nobody else writes them."""
-        return self.store.known(BASELINE)
+        return self.store.solution_keys(BASELINE)
 
     def open(self) -> list[int]:
         """Places of those that are neither measured nor impossible."""
         return [
             place
             for place, each in enumerate(self.all)
-            if each.name.encode() not in self._measured and each.name not in self._impossible
+            if each.name.encode() not in self._measured_keys and each.name not in self._impossible
         ]
 
     def refuge(self) -> int | None:
         """The place of the quickest open one that keeps the limits, surely or as a rule; None if there is none."""
         left = [place for place in self.open() if self.all[place].protects]
-        return min(left, key=lambda place: self.pace.expected(self.step(place)), default=None)
+        return min(left, key=lambda place: self.pace.estimate_step(self.step(place)), default=None)
 
     def step(self, place: int) -> Step:
         """What measuring one is called in the pace."""
@@ -85,43 +92,44 @@ class BaselineSteps:
         return baseline.work, baseline.name
 
     def advance(self, place: int, engine: Engine, elapsed: Callable[[], float]) -> bool:
-        """Do pieces of one; whether it is complete.
+        """Do tasks of one; whether it is complete.
 
-        engine  where the pieces are done
-        elapsed  seconds of the run so far
+        `elapsed`: seconds of the run so far.
         """
         started = charged_now()
         if self._work is None or self.begun != place:
-            self.begun, self.spent, self._work = place, 0.0, Underway(self._measuring(place, elapsed))
-        done = for_a_moment(self._work, engine)
+            self.begun, self.spent, self._work = place, 0.0, Underway(self._measure_tasks(place, elapsed))
+        done = advance_search_state_work(self._work, engine)
         self.spent += charged_now() - started
         if done:
             self.pace.took(self.step(place), self.spent)
             self.solution, self.begun, self._work = self._work.result, None, None
         return done
 
-    def _measuring(self, place: int, elapsed: Callable[[], float]) -> Pieces[Solution | None]:
-        """Make, measure and store one, in pieces; None if the table does not allow it, which is noted.
+    def _measure_tasks(self, place: int, elapsed: Callable[[], float]) -> Tasks[Solution | None]:
+        """Make, measure and store one, in tasks; None if the table does not allow it, which is noted.
 
-        elapsed  seconds of the run so far
+        `elapsed`: seconds of the run so far.
         """
         baseline = self.all[place]
         name, family, message = baseline.name, baseline.family, baseline.message
         try:
-            masked = yield from baseline.make(self.original, stream(self.seed, len(self.plan.search), place))
+            masked = yield from baseline.make(
+                self.original, random_stream_of_loop(self.seed, len(self.plan.search), place)
+            )
         except CrypsisError as error:
             self._impossible.add(name)
             with self.store.transaction():
                 self.store.note(f"baseline {name}", str(error))
             return None
         [finished] = yield [partial(self.finish, masked, family)]
-        evaluation = yield from self.objective.evaluating(finished, family)
+        evaluation = yield from self.objective.evaluate_tasks(finished, family)
         solution = Solution(place + 1, BASELINE, name, family, message, {}, evaluation)
         [genome] = yield [partial(ColumnEncoding(self.original).encode, masked)]
         with self.store.transaction():
             self.store.add(Row(place + 1, BASELINE, name.encode(), genome, solution.content()))
             self.store.note("elapsed", elapsed())
-        self._measured.add(name.encode())
+        self._measured_keys.add(name.encode())
         return solution
 
 
@@ -130,16 +138,11 @@ class BaselineSteps:
 
 @dataclass(frozen=True)
 class Writing:
-    """Writes the searches of a run.
+    """Writes the searches of a run."""
 
-    store  where to
-    pace  takes note of the time it takes
-    elapsed  seconds of the run so far
-    """
-
-    store: Store
-    pace: Pace
-    elapsed: Callable[[], float]
+    store: Store  # where to
+    pace: Pace  # takes note of the time it takes
+    elapsed: Callable[[], float]  # seconds of the run so far
 
     def commit(self, search: SearchState) -> None:
         """One transaction: checkpoint, history and new solutions."""
@@ -200,63 +203,39 @@ class _Task(NamedTuple):
 
 @dataclass
 class Schedule:
-    """The searching part of a run.
+    """The searching part of a run."""
 
-    Parameters
-    ----------
-    plan : Plan
-        What is searched and demanded.
-    store : Store
-        Where whole quanta are written.
-    seed : int
-        Of all random streams.
-    original : Table
-        The table that is protected.
-    objective : Objective
-        What every solution is measured by.
-    encodings : Encodings
-        How solutions are decoded.
-    engine : Engine
-        Where candidates are scored and points measured.
-    began : Moment
-        When the session began: reading and binding the table are charged to the budget.
-    """
-
-    plan: Plan
-    store: Store
-    seed: int
-    original: Table
-    objective: Objective
-    encodings: Encodings
-    engine: Engine
+    plan: Plan  # what is searched and demanded
+    store: Store  # where whole quanta are written
+    seed: int  # of all random streams
+    original: Table  # the table that is protected
+    objective: Objective  # what every solution is measured by
+    encodings: Encodings  # how solutions are decoded
+    engine: Engine  # where candidates are scored and points measured
+    # when the session began: reading and binding the table are charged to the budget
     began: Moment = field(default_factory=Moment.now)
     _broken: bool = field(default=False, init=False)
 
     def proceed(self) -> Iterator[Progress]:
-        """Run until the budget is used; if it is stopped, the front so far stays in the store.
-
-        Yields
-        ------
-        Progress
-        """
+        """Run until the budget is used; if it is stopped, the front so far stays in the store."""
         states = list[SearchState]()
         steps = self._steps(states)
         try:
-            while (step := self._undisturbed(steps)) is not None:
+            while True:
+                with (
+                    defer_interrupts_of_run()
+                ):  # a step is done as a whole even if somebody asks to stop, unless they ask twice
+                    self._broken = True
+                    step = next(steps, None)
+                    self._broken = False
+                if step is None:
+                    return
                 yield step
         except (KeyboardInterrupt, GeneratorExit):
             if not self._broken:
-                with interrupts_deferred():
+                with defer_interrupts_of_run():
                     self._keep_what_is_there(states)
             raise
-
-    def _undisturbed(self, steps: Iterator[Progress]) -> Progress | None:
-        """The next step, done as a whole even if somebody asks to stop, unless they ask twice."""
-        with interrupts_deferred():
-            self._broken = True
-            step = next(steps, None)
-            self._broken = False
-        return step
 
     def _steps(self, states: list[SearchState]) -> Iterator[Progress]:
         """Every step until the deadline; the searches are put into the list."""
@@ -269,7 +248,7 @@ class Schedule:
             self._pace.took_step(task.step, charged_now() - started)
             yield step
         for search in states:
-            self._writing.commit(search)
+            self._store_writing.commit(search)
         with self.store.transaction():
             self.store.note("elapsed", self._clock.elapsed)
             self.store.note("finished", True)
@@ -294,17 +273,17 @@ class Schedule:
         refuge = self._refuge(open_)
         if refuge is not None:
             return refuge
-        if all(search.seen for search in open_):
+        if all(search.has_measured for search in open_):
             baseline = self._next_baseline(states)
             if baseline is not None:
                 return baseline
         if not open_:
             return None
-        first = [each for each in open_ if each.due and not each.seen]
-        place = next_in_turn([each.gains for each in open_], self._patience / len(states))
+        first = [each for each in open_ if each.due and not each.has_measured]
+        place = schedule_next_search([each.gains for each in open_], self._patience / len(states))
         search = first[0] if first else open_[place]
         do = self._measure if search.due else self._advance
-        return _Task(self._step(search), lambda: do(search))
+        return _Task(self._step(search), partial(do, search))
 
     @staticmethod
     def _step(search: SearchState) -> Step:
@@ -314,16 +293,16 @@ class Schedule:
     def _in_time(self, step: Step, states: Sequence[SearchState], spent: float = 0.0) -> bool:
         """Whether a step ends before the deadline, and what must still be written and measured after it.
 
-        spent  seconds that pieces of it have taken already
+        `spent`: seconds that tasks of it have taken already.
         """
         if math.isinf(self._limit):
             return True
-        after = sum(self._pace.expected(("commit", each.title)) for each in states if each.state is not None)
+        after = sum(self._pace.estimate_step(("commit", each.title)) for each in states if each.state is not None)
         if step[0] == "pose":
-            after += self._pace.expected(("advance", step[1]))
-        if step[0] in QUANTA and not any(each.seen for each in states if each.title == step[1]):
-            after += self._pace.expected(("point", step[1]))
-        return self._clock.elapsed + self._pace.left(step, spent) + after + CLOSING <= self._deadline
+            after += self._pace.estimate_step(("advance", step[1]))
+        if step[0] in QUANTA and not any(each.has_measured for each in states if each.title == step[1]):
+            after += self._pace.estimate_step(("point", step[1]))
+        return self._clock.elapsed + self._pace.estimate_left(step, spent) + after + CLOSING <= self._deadline
 
     def _ask(self, search: SearchState, most: int) -> None:
         """Put members of a front that are not measured yet in line; with those measured at most so many."""
@@ -340,25 +319,25 @@ class Schedule:
             return self._report("posed", search)
         before, known = search.seconds, search.state
         state = search.advance(problem, self.engine)
-        search.gains.spent(search.seconds - before)
+        search.gains.add_time(search.seconds - before)
         overdue = search.gains.overdue and math.isfinite(self._limit)  # without a clock, the same points in every run
-        if state is not known and state.whole and (is_milestone(state.generation) or overdue):
+        if state is not known and state.whole and (is_front_milestone(state.generation) or overdue):
             search.ask(problem, AT_A_TIME if len(self.original) <= LARGE else AT_A_TIME_OF_MANY)
             if not search.due:
-                search.gains.measured(0.0)
-        elif not search.seen:
+                search.gains.end_stretch(0.0)
+        elif not search.has_measured:
             search.ask(problem, 1)
-        wait = max(BETWEEN_CHECKPOINTS, WORTH_OF_CHECKPOINT * self._pace.expected(("commit", search.title)))
+        wait = max(BETWEEN_CHECKPOINTS, WORTH_OF_CHECKPOINT * self._pace.estimate_step(("commit", search.title)))
         if not search.due and (search.seconds - search.written >= wait or search.progress >= 1.0):
-            self._writing.commit(search)
+            self._store_writing.commit(search)
         return self._report("generation", search)
 
     def _measure(self, search: SearchState) -> Progress:
         """Measure the next points in line; written with the state they belong to once the line is empty."""
         started, problem, some = charged_now(), self._problem(search), search.due[: self.engine.workers]
-        if search.underway is None and problem.prepared(some, self.engine):
-            search.underway = Underway(self._measuring(search).all(problem, some, self.engine))
-        done = search.underway is not None and for_a_moment(search.underway, self._pieces_on)
+        if search.underway is None and problem.prepare(some, self.engine):
+            search.underway = Underway(self._make_measuring(search).all(problem, some, self.engine))
+        done = search.underway is not None and advance_search_state_work(search.underway, self._pieces_on)
         search.spend(charged_now() - started)
         if search.underway is None or not done:
             return self._report("measuring", search)
@@ -373,11 +352,11 @@ class Schedule:
         search.due = search.due[len(measured) :]
         self._pace.took(("point", search.title), search.spent)
         search.underway, search.spent = None, 0.0
-        search.gains.measured(gain)
+        search.gains.end_stretch(gain)
         if not search.due:
-            self._writing.commit(search)
+            self._store_writing.commit(search)
         elif not search.measured or charged_now() >= search.last_shown + SHOWN_AFTER:
-            self._writing.show(search)
+            self._store_writing.show(search)
         return self._report("measured", search)
 
     def _take_in(self, solution: Solution) -> float:
@@ -391,7 +370,7 @@ class Schedule:
         place = None if self._outlook.front or math.isinf(self._limit) else self._baselines.refuge()
         if place is None:
             return None
-        expected, left = self._pace.expected, self._limit - self._clock.elapsed - CLOSING
+        expected, left = self._pace.estimate_step, self._limit - self._clock.elapsed - CLOSING
         takes = expected(self._baselines.step(place))
         begun = (expected(("advance", each.title)) + expected(("point", each.title)) for each in open_)
         soon = takes <= SHARE_FOR_REFUGE * left or takes + min(begun, default=math.inf) > left
@@ -402,7 +381,7 @@ class Schedule:
         left = self._deadline - self._clock.elapsed
         for place in self._baselines.open():
             step = self._baselines.step(place)
-            if self._pace.expected(step) <= SHARE_FOR_BASELINE * left and self._in_time(step, states):
+            if self._pace.estimate_step(step) <= SHARE_FOR_BASELINE * left and self._in_time(step, states):
                 return self._baseline_task(place)
         return None
 
@@ -410,7 +389,7 @@ class Schedule:
         return _Task(self._baselines.step(place), lambda: self._measure_baseline(place))
 
     def _measure_baseline(self, place: int) -> Progress:
-        """Pieces of a baseline."""
+        """Tasks of a baseline."""
         name = self._baselines.all[place].name
         if not self._baselines.advance(place, self._pieces_on, lambda: self._clock.elapsed):
             return self._progress("making", name)
@@ -423,23 +402,23 @@ class Schedule:
     def _keep_what_is_there(self, states: Sequence[SearchState]) -> None:
         """Show what a stopped run has measured; of a search of which nothing is measured, one point."""
         for search in states:
-            if not search.seen:
+            if not search.has_measured:
                 self._ask(search, 1)
-            while not search.seen and search.due:
+            while not search.has_measured and search.due:
                 self._measure(search)
-            self._writing.show(search)
+            self._store_writing.show(search)
 
     # -- parts --
 
     @cached_property
     def _clock(self) -> Clock:
-        return Clock(self.store.noted("elapsed", 0.0), self.began)
+        return Clock(self.store.read_note("elapsed", 0.0), self.began)
 
     @cached_property
     def _limit(self) -> float:
         """Seconds of the whole run; infinite if each search has another kind of limit."""
-        text = self.store.noted("budget")
-        return read_budget(text).seconds if text else math.inf
+        text = self.store.read_note("budget")
+        return read_plan_budget(text).seconds if text else math.inf
 
     @property
     def _patience(self) -> float:
@@ -453,11 +432,11 @@ class Schedule:
 
     @property
     def _pieces_on(self) -> Engine:
-        """Where pieces are done: they stay in this process."""
+        """Where tasks are done: they stay in this process."""
         return self.engine if self.engine.here else Serial()
 
     @cached_property
-    def _writing(self) -> Writing:
+    def _store_writing(self) -> Writing:
         return Writing(self.store, self._pace, lambda: self._clock.elapsed)
 
     @cached_property
@@ -478,7 +457,7 @@ class Schedule:
     def _baselines(self) -> BaselineSteps:
         return BaselineSteps(self.plan, self.original, self.objective, self.store, self.seed, self._finish, self._pace)
 
-    def _measuring(self, search: SearchState) -> Measuring:
+    def _make_measuring(self, search: SearchState) -> Measuring:
         """How the points of a search are measured, made once: engines elsewhere know it again."""
         made = Measuring(self.encodings[search.index], self.objective, search.search.family, self._finish)
         return self._measurings.setdefault(search.index, made)
@@ -493,19 +472,19 @@ class Schedule:
 
     def _problem(self, search: SearchState) -> Problem:
         guide = self.objective if self.plan.measures.guide else None
-        return search.posed(self.encodings[search.index], guide, len(self.original))
+        return search.pose_problem(self.encodings[search.index], guide, len(self.original))
 
     def _state(self, index: int) -> SearchState:
         """A search in the state that the store has."""
-        choice, text = self.plan.search[index], self.store.noted("budget")
+        choice, text = self.plan.search[index], self.store.read_note("budget")
         search = self.plan.searches()[index]
-        budgets = [read_budget(choice.budget)] if choice.budget else []
-        shared = read_budget(text) if text else None
+        budgets = [read_plan_budget(choice.budget)] if choice.budget else []
+        shared = read_plan_budget(text) if text else None
         if shared is not None and math.isinf(shared.seconds):
             budgets.append(shared)
         if shared is None and not budgets:
             budgets.append(search.budget())
-        found = SearchState(index, choice.name, search, budgets, self.seed).restored(self.store)
+        found = SearchState(index, choice.name, search, budgets, self.seed).restore(self.store)
         foreseen = search.first_seconds(self.original, self.plan.measures.guide)
         self._pace.foreseen["advance", found.title] = foreseen
         return found
@@ -534,5 +513,24 @@ class Schedule:
             used=min(1.0, seconds / self._limit),
             compiling=self._clock.compiling,
             beyond=max(0.0, seconds - self._limit),
-            found=self._outlook.found(seconds),
+            found=self._outlook.report_found(seconds),
         )
+
+
+FLOOR = 0.15
+"""Share of an equal share of the time below which no search falls."""
+
+
+def schedule_next_search(gains: Sequence[Gains], patience: float = PATIENCE) -> int:
+    """The search scheduled next: that with least time, up to the patience or floor; else that which gains most.
+
+    >>> quick, slow = Gains(10.0, 0.0, [(5.0, 0.1), (5.0, 0.5)]), Gains(10.0, 0.0, [(5.0, 0.5), (5.0, 0.1)])
+    >>> schedule_next_search([slow, quick]), schedule_next_search([quick, Gains(0.1, 0.0, [(0.1, 0.0)])])
+    (1, 1)
+    """
+    total = sum(each.total for each in gains)
+    places = range(len(gains))
+    poorest = min(places, key=lambda place: gains[place].total)
+    if gains[poorest].total < max(patience, FLOOR * total / len(gains)):
+        return poorest
+    return max(places, key=lambda place: (gains[place].rate, -gains[place].total))

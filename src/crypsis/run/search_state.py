@@ -1,36 +1,256 @@
-"""One search of a run: its problem, its state, and its progress."""
+"""One search of a run: its problem, its state, its decoded solutions, and the hypervolume it gains by the time
+it takes.
+"""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
-from numpy.typing import NDArray
 
-from crypsis.encodings import Encoding
+from crypsis.encodings import ColumnEncoding, Encoding, GroupingEncoding
 from crypsis.encodings.encoding import Description
 from crypsis.evolution import Budget, Engine, Genome, Problem, State
+from crypsis.evolution.frontier import spread_frontier_positions
+from crypsis.evolution.loop import random_stream_of_loop
+from crypsis.masking.repairing import repair
 from crypsis.measures.objective import Evaluation, Objective
-from crypsis.pieces import Pieces, Underway, complete, together
+from crypsis.plan import Plan
+from crypsis.run.choosing import BASELINE, Solution
 from crypsis.run.clock import charged_now
-from crypsis.run.decoding import Finishing
-from crypsis.run.gain import Gains
 from crypsis.run.store import GenerationRecord, Row, Store
 from crypsis.searches.search import Search
+from crypsis.table.precision import at_source_precision
+from crypsis.table.rules import EditRule
+from crypsis.table.table import PERTURBATION, MaskingStep, Table
+from crypsis.tasks import Tasks, Underway, complete, together
+
+# -- What the searches of a run gain: the hypervolume their points add, by the time they take.
+#
+# For the schedule losses and risks count by their logarithm: half the loss at a small risk is worth as much as half the
+# loss at a large one. On a linear scale nearly all of the square lies beyond what anybody would choose.
+
+REFERENCE = 100.0
+"""Loss and risk, per cent, that bound the hypervolume."""
+FINE = 0.5
+"""Per cent of loss or risk below which differences count as they are, and above which by their ratio."""
+UNKNOWN = 0.3
+"""Share of the time of a search after which its front is measured again."""
+PATIENCE = 1.5
+"""Seconds a search may take before its gain counts: long walks gain late."""
+SHARE_OF_PATIENCE = 0.4
+"""Share of a budget that the patience with all searches may take together."""
+
+
+class Found(NamedTuple):
+    """What a run has found so far."""
+
+    points: int = 0  # points of the front of loss and risk
+    loss: float = float("nan")  # the least of each among the points that may be released; NaN if there is none
+    risk: float = float("nan")
+    hypervolume: float = 0.0  # share of the square of loss and risk that the front dominates, 0 to 1
+    still: float = 0.0  # seconds since the front last moved
+
+
+@dataclass
+class Outlook:
+    """The front of loss and risk among the points that may be released, and when it last moved."""
+
+    front: list[tuple[float, float]] = field(default_factory=list)
+    """(loss, risk), least loss first."""
+    volume: float = 0.0
+    worth: float = 0.0
+    moved: float = 0.0
+
+    def add(self, loss: float | None, risk: float | None, now: float) -> float:
+        """Take a point in; returns the hypervolume it adds, of logarithms."""
+        if loss is None or risk is None:
+            return 0.0
+        place = bisect_left(self.front, (loss, risk))
+        if (place and self.front[place - 1][1] <= risk) or (loss, risk) in self.front[place : place + 1]:
+            return 0.0
+        end = place
+        while end < len(self.front) and self.front[end][1] >= risk:
+            end += 1
+        self.front[place:end] = [(loss, risk)]
+        before, self.worth = (
+            self.worth,
+            search_state_hypervolume(
+                [(relative_hypervolume_figure(loss), relative_hypervolume_figure(risk)) for loss, risk in self.front]
+            ),
+        )
+        self.volume, self.moved = search_state_hypervolume(self.front), now
+        return self.worth - before
+
+    def report_found(self, now: float) -> Found:
+        """What has been found."""
+        if not self.front:
+            return Found(still=now)
+        least, safest = self.front[0][0], self.front[-1][1]
+        return Found(len(self.front), least, safest, self.volume, max(0.0, now - self.moved))
+
+
+def relative_hypervolume_figure(figure: float) -> float:
+    """A loss or risk for the hypervolume of a search, on a scale of logarithms that also goes from 0 to 100."""
+    return REFERENCE * math.log1p(max(figure, 0.0) / FINE) / math.log1p(REFERENCE / FINE)
+
+
+def search_state_hypervolume(front: Sequence[tuple[float, float]]) -> float:
+    """State of one search of a run: the hypervolume of its own front, a share of the square.
+
+    `front`: loss and risk in per cent, least loss first, none dominated.
+
+    >>> search_state_hypervolume([(0.0, 50.0), (50.0, 0.0)])
+    0.75
+    """
+    total, right = 0.0, REFERENCE
+    for loss, risk in reversed(front):
+        if loss < right and risk < REFERENCE:
+            total += (right - max(loss, 0.0)) * (REFERENCE - max(risk, 0.0))
+            right = max(loss, 0.0)
+    return total / REFERENCE**2
+
+
+@dataclass
+class Gains:
+    """Gain and time of one search, stretch by stretch: from one measured point to the next."""
+
+    total: float = 0.0  # time it has taken
+    seconds: float = 0.0  # time since the last measured point
+    stretches: list[tuple[float, float]] = field(default_factory=list)  # (time and gain) of the stretches, in order
+
+    def add_time(self, seconds: float) -> None:
+        """Time the search took for a step."""
+        self.total += seconds
+        self.seconds += seconds
+
+    def end_stretch(self, gain: float) -> None:
+        """Points were measured: a stretch ends."""
+        self.stretches.append((self.seconds, gain))
+        self.seconds = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Hypervolume per second over the second half of the time up to the last measured point; infinite before one.
+
+        What it did since then is not known yet; `overdue` says when that should be measured.
+        """
+        if not self.stretches:
+            return float("inf")
+        time, gained, measured = 0.0, 0.0, self.total - self.seconds
+        for seconds, gain in reversed(self.stretches):
+            if time >= measured / 2:
+                break
+            time, gained = time + seconds, gained + gain
+        return gained / max(time, 1e-6)
+
+    @property
+    def overdue(self) -> bool:
+        """Whether so much of its time has passed since the last measured point that its gain is not known."""
+        return self.seconds >= UNKNOWN * self.total
+
+
+# -- Progress of a run.
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One step of a run."""
+
+    what: str  # "posed", "generation", "measured" or "baseline"; "measuring" and "making" for those not complete yet
+    title: str  # the search or baseline
+    generation: int = 0  # Generation, candidates scored and size of the front of the search
+    evaluations: int = 0
+    front: int = 0
+    best: float = math.nan  # best fitness of the search
+    seconds: float = 0.0  # seconds charged to the budget, over all sessions
+    used: float = 0.0  # share of the budget, 0 to 1
+    compiling: float = 0.0  # seconds of this session spent compiling kernels, which are not charged
+    beyond: float = 0.0  # seconds beyond the budget, for a first solution that may be released
+    # what all searches have found so far
+    found: Found = Found()  # noqa: RUF009 - immutable
+
+
+# -- Decoding of the solutions of a run: one encoding per search, and the tables decoded last.
+
+
+@dataclass(frozen=True)
+class Finishing:
+    """Makes decoded tables what they are when they are published, so that they are measured as such."""
+
+    original: Table = field(repr=False)  # as collected
+    rules: tuple[EditRule, ...] = ()  # what must hold
+
+    def __call__(self, masked: Table, family: str) -> Table:
+        """The finished table; what perturbation broke is counted, as it has no classes that could be kept."""
+        rounded = at_source_precision(masked, self.original)
+        return rounded if family == PERTURBATION else repair(rounded, self.original, self.rules)
+
+
+# -- Decoding of the solutions of a run: one encoding per search, and the tables decoded last.
+
+KEPT = 5
+"""Number of decoded tables in memory."""
+
+
+@dataclass
+class Encodings:
+    """The encodings of the searches of a plan and of the baselines, each built once."""
+
+    plan: Plan
+    table: Table
+    _built: dict[int, Encoding] = field(default_factory=dict, repr=False)
+
+    def __getitem__(self, search: int) -> Encoding:
+        if search not in self._built:
+            named = None if search == BASELINE else self.plan.searches()[search]
+            self._built[search] = named.encoding(self.table) if named else ColumnEncoding(self.table)
+        return self._built[search]
+
+
+@dataclass
+class DecodedTables:
+    """The masked tables of solutions, decoded when they are needed; the last ones stay in memory."""
+
+    store: Store
+    encodings: Encodings
+    finish: Finishing
+    _tables: OrderedDict[int, Table] = field(default_factory=OrderedDict, repr=False)
+
+    def __getitem__(self, solution: Solution) -> Table:
+        if solution.number not in self._tables:
+            row = self.store.solution(solution.number)
+            encoding = self.encodings[row.search]
+            masked = replace(encoding.decode(row.genome), provenance=None)
+            family = (
+                solution.family if row.search == BASELINE else self.encodings.plan.search[row.search].build().family
+            )
+            masked = self.finish(masked, family)
+            groups = encoding.together(row.genome) if isinstance(encoding, GroupingEncoding) else ()
+            step = MaskingStep(solution.title, family, solution.message, dict(solution.facts), groups)
+            self._tables[solution.number] = masked.masked_by(step, self.encodings.table)
+        self._tables.move_to_end(solution.number)
+        while len(self._tables) > KEPT:
+            self._tables.popitem(last=False)
+        return self._tables[solution.number]
+
+
+# -- One search of a run: its problem, its state, and its progress.
 
 MOMENT = 0.1
-"""Seconds of pieces after which a step ends."""
+"""Seconds of tasks after which a step ends."""
 
 
-def for_a_moment(work: Underway[Any], engine: Engine) -> bool:
-    """Do pieces of work until a moment has passed.
+def advance_search_state_work(work: Underway[Any], engine: Engine) -> bool:
+    """State of one search of a run: advance work that is under way for a moment; whether it is done.
 
-    engine  where they are done
-    returns  whether the work is done
+    Returns whether the work is done.
     """
     started = charged_now()
     while not work.done and charged_now() - started < MOMENT:
@@ -50,36 +270,29 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Measuring:
-    """Decodes, describes and measures genomes of one search.
-
-    family  what its solutions do to values
-    """
+    """Decodes, describes and measures genomes of one search."""
 
     encoding: Encoding
     objective: Objective
-    family: str
+    family: str  # what its solutions do to values
     finish: Finishing
 
     def __call__(self, genome: Genome) -> tuple[Description, Evaluation]:
         """Decode a genome once, describe it and measure it."""
-        return complete(self.in_pieces(genome))
+        return complete(self.measure_tasks(genome))
 
-    def in_pieces(self, genome: Genome) -> Pieces[tuple[Description, Evaluation]]:
-        """The same in pieces."""
+    def measure_tasks(self, genome: Genome) -> Tasks[tuple[Description, Evaluation]]:
+        """The same in tasks."""
         [decoded] = yield [partial(self.encoding.decode, genome)]
         [masked] = yield [partial(self.finish, decoded, self.family)]
         [description] = yield [partial(self.encoding.describe, genome, masked)]
-        return description, (yield from self.objective.evaluating(masked, self.family))
+        return description, (yield from self.objective.evaluate_tasks(masked, self.family))
 
-    def all(self, problem: Problem, candidates: Sequence[Genome], engine: Engine) -> Pieces[list[Measured]]:
-        """Measure candidates of a search, each once; in pieces where the engine is in this process.
-
-        problem  says which genome a candidate stands for
-        engine  where they are measured
-        """
-        genomes = [problem.expressed(candidate) for candidate in candidates]
+    def all(self, problem: Problem, candidates: Sequence[Genome], engine: Engine) -> Tasks[list[Measured]]:
+        """Measure candidates of a search, each once; in tasks where the engine is in this process."""
+        genomes = [problem.express_candidate(candidate) for candidate in candidates]
         if engine.here:
-            read = yield from together([self.in_pieces(genome) for genome in genomes])
+            read = yield from together([self.measure_tasks(genome) for genome in genomes])
         else:
             read = engine.map(_measure, genomes, self)
         found = []
@@ -102,111 +315,41 @@ RECORDS_TOGETHER = 400_000
 """Records of all candidates that are scored in one quantum, unless two have more."""
 
 
-def stream(seed: int, *place: int) -> Generator:
-    """An independent random stream for each place in a run.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of the run.
-    *place : int
-        The place, e.g. search and purpose.
-
-    Returns
-    -------
-    Generator
-    """
-    return np.random.default_rng(SeedSequence(seed, spawn_key=place))
-
-
-def is_milestone(generation: int) -> bool:
-    """Whether the front is measured after a generation: 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, …
-
-    Examples
-    --------
-    >>> [n for n in range(20) if is_milestone(n)]
-    [0, 1, 2, 3, 4, 6, 8, 12, 16]
-    """
-    if generation <= 4:
-        return True
-    while generation % 2 == 0:
-        generation //= 2
-    return generation in (1, 3)
-
-
 @dataclass
 class SearchState:
-    """One search of a run.
+    """One search of a run."""
 
-    Attributes
-    ----------
-    index, name : int, str
-        Its place in the plan, and its name.
-    search : Search
-        Its settings.
-    budgets : sequence of Budget
-        Its own limits.
-    seed : int
-        Seed of the run.
-    state : State or None
-        None before its start.
-    seconds : float
-        Time it has used, over all sessions.
-    count : int
-        Solutions that have a number.
-    measured : set of bytes
-        Keys of its solutions in the store.
-    pending : list of GenerationRecord
-        Generations that are not in the store yet.
-    problem : Problem or None
-        None before it is posed.
-    due : list of Genome
-        Members of the front that are measured next, before the search goes on.
-    underway : Underway or None
-        The measuring of the first of them, once it has begun.
-    spent : float
-        Seconds it has taken.
-    fresh : list of Row
-        Measured solutions that are not in the store yet, of which the first `shown` are shown.
-    settled : bool
-        Whether all of the front that is wanted is measured or in line; False once it goes on.
-    written : float
-        Of its seconds, those when it was last written.
-    last_shown : float
-        When it was last written or shown, by `charged_now`.
-    gains : Gains
-        What it gained in this session, and in which time.
-    """
-
-    index: int
+    index: int  # its place in the plan, and its name
     name: str
-    search: Search
-    budgets: Sequence[Budget]
-    seed: int
-    state: State | None = None
-    seconds: float = 0.0
-    count: int = 0
-    measured: set[bytes] = field(default_factory=set)
-    pending: list[GenerationRecord] = field(default_factory=list)
-    problem: Problem | None = None
+    search: Search  # its settings
+    budgets: Sequence[Budget]  # its own limits
+    seed: int  # seed of the run
+    state: State | None = None  # None before its start
+    seconds: float = 0.0  # time it has used, over all sessions
+    count: int = 0  # solutions that have a number
+    measured: set[bytes] = field(default_factory=set)  # keys of its solutions in the store
+    pending: list[GenerationRecord] = field(default_factory=list)  # generations that are not in the store yet
+    problem: Problem | None = None  # None before it is posed
+    # members of the front that are measured next, before the search goes on
     due: list[Genome] = field(default_factory=list)
-    underway: Underway[list[Measured]] | None = None
-    spent: float = 0.0
+    underway: Underway[list[Measured]] | None = None  # the measuring of the first of them, once it has begun
+    spent: float = 0.0  # seconds it has taken
+    # measured solutions that are not in the store yet, of which the first `shown` are shown
     fresh: list[Row] = field(default_factory=list)
     shown: int = 0
-    settled: bool = False
-    written: float = 0.0
-    last_shown: float = field(default_factory=charged_now)
-    gains: Gains = field(default_factory=Gains)
+    settled: bool = False  # whether all of the front that is wanted is measured or in line; False once it goes on
+    written: float = 0.0  # of its seconds, those when it was last written
+    last_shown: float = field(default_factory=charged_now)  # when it was last written or shown, by `charged_now`
+    gains: Gains = field(default_factory=Gains)  # what it gained in this session, and in which time
 
-    def restored(self, store: Store) -> SearchState:
+    def restore(self, store: Store) -> SearchState:
         """This search as a store has it."""
         saved, history = store.state(self.index), store.history(self.index)
         if saved is not None:
             self.state = State.from_bytes(saved)
             self.seconds = self.written = history[-1].seconds
-            self.settled = bool(store.noted(f"settled {self.index}", False))
-        self.measured = store.known(self.index)
+            self.settled = bool(store.read_note(f"settled {self.index}", False))
+        self.measured = store.solution_keys(self.index)
         self.count = len(self.measured)
         return self
 
@@ -216,50 +359,35 @@ class SearchState:
         return f"{self.name} {self.index}"
 
     @property
-    def seen(self) -> bool:
+    def has_measured(self) -> bool:
         """Whether a solution of it is measured."""
         return self.count > 0
 
-    def posed(self, encoding: Encoding, objective: Objective | None, records: int) -> Problem:
+    def pose_problem(self, encoding: Encoding, objective: Objective | None, records: int) -> Problem:
         """The problem of the search, posed when first needed and the same in every session.
 
-        Parameters
-        ----------
-        encoding : Encoding
-            Decodes its genomes.
-        objective : Objective or None
-            Measures that guide the search; None for its own.
-        records : int
-            Of the table, by which follows how many candidates are scored in one quantum.
-
-        Returns
-        -------
-        Problem
+        `objective`: measures that guide the search; None for its own.
         """
         if self.problem is None:
-            posed = self.search.problem(encoding, objective, stream(self.seed, self.index, 0))
+            posed = self.search.problem(encoding, objective, random_stream_of_loop(self.seed, self.index, 0))
             self.problem = replace(posed, together=posed.together or max(2, RECORDS_TOGETHER // max(records, 1)))
         return self.problem
 
     def ask(self, problem: Problem, most: int, variants: bool = False) -> None:
         """Put members of the front that are neither measured nor in line in line, at most so many.
 
-        problem  gives the keys
-        variants  whether variants of the members are taken too, after them
+        `variants`: whether variants of the members are taken too, after them.
         """
-        self.due += self.unmeasured(problem, most, variants)
+        self.due += self.choose_unmeasured(problem, most, variants)
 
     def measured_on_front(self, problem: Problem) -> int:
-        """How many members of the front are measured.
-
-        problem  gives the keys
-        """
+        """How many members of the front are measured."""
         if self.state is None:
             return 0
-        known = self._known()
+        known = self._measured_keys()
         return sum(problem.key(genome) in known for genome in self.state.frontier.genomes)
 
-    def _known(self) -> set[bytes]:
+    def _measured_keys(self) -> set[bytes]:
         """Keys of its measured solutions, in the store or not yet."""
         return self.measured | {row.key for row in self.fresh}
 
@@ -267,7 +395,7 @@ class SearchState:
         """Note time it took for measuring."""
         self.seconds += seconds
         self.spent += seconds
-        self.gains.spent(seconds)
+        self.gains.add_time(seconds)
 
     def written_down(self) -> None:
         """All that was pending is in the store."""
@@ -277,14 +405,11 @@ class SearchState:
         self.shown, self.written, self.last_shown = 0, self.seconds, charged_now()
 
     def advance(self, problem: Problem, engine: Engine) -> State:
-        """Advance by one quantum.
-
-        engine  where candidates are scored
-        """
+        """Advance by one quantum."""
         started, before = charged_now(), self.state
         self.settled = False
         if before is None:
-            self.state = problem.strategy.begin(problem, stream(self.seed, self.index, 1), engine)
+            self.state = problem.strategy.begin(problem, random_stream_of_loop(self.seed, self.index, 1), engine)
         else:
             self.state = problem.strategy.advance(problem, before, engine)
         self.seconds += charged_now() - started
@@ -316,22 +441,8 @@ class SearchState:
             return 1.0
         return max((budget.progress(self.state, self.seconds) for budget in self.budgets), default=0.0)
 
-    def unmeasured(self, problem: Problem, most: int, variants: bool = False) -> list[Genome]:
-        """Members of the front that are not in the store, chosen by `spread_positions`.
-
-        Parameters
-        ----------
-        problem : Problem
-            Gives the keys.
-        most : int
-            Largest number of members.
-        variants : bool
-            Whether variants of the members are taken too, after them.
-
-        Returns
-        -------
-        list of Genome
-        """
+    def choose_unmeasured(self, problem: Problem, most: int, variants: bool = False) -> list[Genome]:
+        """Members of the front that are not in the store, chosen by `spread_positions`."""
         if self.state is None:
             return []
         genomes, scores = list(self.state.frontier.genomes), list(self.state.frontier.scores)
@@ -340,48 +451,10 @@ class SearchState:
                 others = problem.variants(genome)
                 genomes += others
                 scores += [row] * len(others)
-        taken = self._known() | {problem.key(genome) for genome in self.due}
+        taken = self._measured_keys() | {problem.key(genome) for genome in self.due}
         known = np.zeros(len(genomes), dtype=np.bool_)
         for place, genome in enumerate(genomes):
             key = problem.key(genome)  # a variant of one member may be another member
             known[place] = key in taken
             taken.add(key)
-        return [genomes[place] for place in spread_positions(np.array(scores), known, most)]
-
-
-def spread_positions(scores: NDArray[np.float64], known: NDArray[np.bool_], most: int) -> list[int]:
-    """Positions of unknown rows that show the shape of a front.
-
-    The best row of each column, the knee, then always the row farthest from the chosen ones; of equal rows the first,
-    so that the choice is the same on every machine.
-
-    Parameters
-    ----------
-    scores : float64[n, m]
-        The rows.
-    known : bool[n]
-        Rows that are known.
-    most : int
-        Largest number of rows.
-
-    Returns
-    -------
-    list of int
-    """
-    if not len(scores) or known.all() or most <= 0:
-        return []
-    low, high = scores.min(axis=0), scores.max(axis=0)
-    points = (scores - low) / np.where(high > low, high - low, 1.0)
-    corners = [int(np.argmin(column)) for column in points.T] + [int(np.argmin(points.sum(axis=1)))]
-    chosen = list(dict.fromkeys(place for place in corners if not known[place]))[:most]
-    taken = known.copy()
-    taken[chosen] = True
-    gap = np.full(len(points), np.inf)
-    for place in np.flatnonzero(taken):
-        gap = np.minimum(gap, ((points - points[place]) ** 2).sum(axis=1))
-    while len(chosen) < most and not taken.all():
-        farthest = int(np.argmax(np.where(taken, -1.0, gap)))
-        chosen.append(farthest)
-        taken[farthest] = True
-        gap = np.minimum(gap, ((points - points[farthest]) ** 2).sum(axis=1))
-    return chosen
+        return [genomes[place] for place in spread_frontier_positions(np.array(scores), known, most)]

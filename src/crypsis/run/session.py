@@ -22,26 +22,23 @@ from crypsis.measures.masking_description import MaskingDescription, describe_ma
 from crypsis.measures.objective import Objective
 from crypsis.measures.utility import RuleHarm, UseResult, UtilityCard, utility_card
 from crypsis.measures.utility.propensity import Model
-from crypsis.pieces import complete
-from crypsis.plan import Plan, read_budget
+from crypsis.plan import Plan, read_plan_budget
 from crypsis.plan.checking import search_obstacles
 from crypsis.plan.document import as_toml
 from crypsis.plan.sections import Use
-from crypsis.run import folder as places
+from crypsis.run import store as places
 from crypsis.run.baselines import baselines
-from crypsis.run.choosing import DEFAULT_PICK
+from crypsis.run.choosing import DEFAULT_PICK, Solution
 from crypsis.run.clock import Moment
-from crypsis.run.decoding import DecodedTables, Encodings, Finishing
-from crypsis.run.folder import Lock
 from crypsis.run.front import Front, weigh_columns
-from crypsis.run.gain import Progress
 from crypsis.run.schedule import Schedule
-from crypsis.run.solution import Solution
+from crypsis.run.search_state import DecodedTables, Encodings, Finishing, Progress
 from crypsis.run.store import Store
 from crypsis.table.attribute import Role
-from crypsis.table.restoring import to_frame
-from crypsis.table.rules import RuleCounts, count_violations, read_rule
+from crypsis.table.frames import to_frame
+from crypsis.table.rules import RuleCounts, judge_rule_violations, read_rule
 from crypsis.table.table import Table
+from crypsis.tasks import complete
 
 if TYPE_CHECKING:
     from crypsis.rulebook import Rulebook
@@ -52,237 +49,7 @@ MADE_UP_TO = 20_000
 """Records up to which plain MDAV is made for a card."""
 
 
-class SolutionAccess:
-    """The solutions of a run, one by one.
-
-    Attributes
-    ----------
-    plan : Plan
-        The plan of the run.
-    lock : Lock
-        What the run was started with.
-    """
-
-    plan: Plan
-    lock: Lock
-
-    if TYPE_CHECKING:
-
-        @property
-        def front(self) -> Front: ...
-
-        @property
-        def original(self) -> Table: ...
-
-        @property
-        def _decoded(self) -> DecodedTables: ...
-
-    def choose(self, pick: Solution | str | int = DEFAULT_PICK) -> Solution:
-        """Choose a solution.
-
-        Parameters
-        ----------
-        pick : Solution, str or int
-            A solution, its number, "faithful" (the least loss within all limits, the default), "balanced", "safest",
-            "knee", or one of these words with a condition: "faithful where risk < 5".
-
-        Returns
-        -------
-        Solution
-        """
-        return pick if isinstance(pick, Solution) else self.front.pick(pick)
-
-    def weighed(self, importance: Mapping[str, float]) -> Front:
-        """The front by other importances of the columns, from what was measured: nothing is searched again.
-
-        Parameters
-        ----------
-        importance : mapping of str to float
-            0 to 5 by column; others keep that of the plan.
-
-        Returns
-        -------
-        Front
-        """
-        declared = {n: c.importance for n, c in self.plan.columns.items() if c.role is Role.QUASI_IDENTIFIER}
-        losses = [choice.name for choice in self.plan.measures.loss]
-        return weigh_columns(self.front, {**declared, **importance}, losses)
-
-    def decode(self, pick: Solution | str | int = DEFAULT_PICK) -> Table:
-        """The masked table of a solution.
-
-        Parameters
-        ----------
-        pick : Solution, str or int
-            Which solution: see `choose`.
-
-        Returns
-        -------
-        Table
-        """
-        return self._decoded[self.choose(pick)]
-
-    def describe(self, pick: Solution | str | int = DEFAULT_PICK) -> MaskingDescription:
-        """Describe what a solution does: treatment of each column, class sizes, and which records bear the loss.
-
-        Parameters
-        ----------
-        pick : Solution, str or int
-            Which solution: see `choose`.
-
-        Returns
-        -------
-        MaskingDescription
-        """
-        solution = self.choose(pick)
-        return describe_masking(self.original, self.decode(solution), solution.family)
-
-    def card(self, pick: Solution | str | int = DEFAULT_PICK, *, general: bool = True) -> UtilityCard:
-        """What a solution harmed, worst first: columns, pairs of columns, the whole file, and the declared uses.
-
-        Parameters
-        ----------
-        pick : Solution, str or int
-            Which solution: see `choose`.
-        general : bool
-            Whether pMSE is measured, which takes longest.
-
-        Returns
-        -------
-        UtilityCard
-        """
-        solution = self.choose(pick)
-        masked = self.decode(solution)
-        uses = [self._use(use, solution, masked) for use in self.plan.use]
-        rules = [RuleHarm(title, counts.created, counts.records) for title, counts in self.rules(solution).items()]
-        models: Sequence[Model] = ("pairs", "cart") if general else ()
-        beside = self._plain_files(solution)
-        return utility_card(self.original, masked, self.plan.useful, uses, rules, general=models, beside=beside)
-
-    def _plain_files(self, but: Solution) -> dict[str, Table]:
-        """The masked tables of the other baselines, releasable or not, of which a card asks the same analyses.
-
-        Plain MDAV is made here where the run had no time for it, unless the table is large.
-        """
-        measured = {each.title: each for each in self.front.baselines if each.title != UNTOUCHED}
-        found = {}
-        for each in baselines(self.plan, self.original):
-            if each.name in measured and measured[each.name].number != but.number:
-                found[each.name] = self.decode(measured[each.name])
-            elif each.name == PLAIN and each.name not in measured and len(self.original) <= MADE_UP_TO:
-                try:
-                    masked = complete(each.make(self.original, np.random.default_rng(0)))
-                except CrypsisError:  # the table does not allow it
-                    continue
-                found[each.name] = self._decoded.finish(masked, each.family)
-        return found
-
-    def _use(self, use: Use, solution: Solution, masked: Table) -> UseResult:
-        """A declared use as it was measured, with what its analysis gave."""
-        value, name = solution.figure(use.title), use.measure
-        if value is None:
-            return UseResult(use.title, None, use.tolerance, name)
-        counts = use.build().against(self.original).explain(masked).counts
-        return UseResult(use.title, value, use.tolerance, name, counts)
-
-    def rules(self, pick: Solution | str | int = DEFAULT_PICK) -> dict[str, RuleCounts]:
-        """How a solution keeps the edit rules of the plan.
-
-        Parameters
-        ----------
-        pick : Solution, str or int
-            Which solution: see `choose`.
-
-        Returns
-        -------
-        dict of str to RuleCounts
-            By the name of the rule: violations created, healed and kept, and records for which it is undecided.
-        """
-        masked = self.decode(pick)
-        return {each.title: count_violations(read_rule(each.holds), self.original, masked) for each in self.plan.rule}
-
-    def frame(self, pick: Solution | str | int = DEFAULT_PICK) -> Any:
-        """The masked table of a solution as a frame of the kind of the original, polars by default.
-
-        Parameters
-        ----------
-        pick : Solution, str or int
-            Which solution: see `choose`.
-
-        Returns
-        -------
-        Frame
-        """
-        return to_frame(self.decode(pick))
-
-    def release(
-        self,
-        pick: Solution | str | int = DEFAULT_PICK,
-        folder: str | Path = "release",
-        *,
-        title: str = "Protected microdata",
-        rulebook: Rulebook | None = None,
-        waivers: Mapping[str, str] | None = None,
-        sign: str | Path | None = None,
-        preview: bool = False,
-    ) -> Solution:
-        """Publish a solution under all demands of the plan.
-
-        Parameters
-        ----------
-        pick : Solution, str or int
-            Which solution: see `choose`.
-        folder : path
-            Must not exist yet.
-        title : str
-            Title of the reports.
-        rulebook : Rulebook, optional
-            Rules the file must keep.
-        waivers : mapping, optional
-            Rule (its id) or finding (such as ``singling-out:weight``) → why it may pass; instead of the plan's own.
-        sign : path, optional
-            Private key that signs the release: see `new_keys`.
-        preview : bool
-            Whether the folder is only looked at, and not entered into the ledger of releases.
-
-        Returns
-        -------
-        Solution
-            The released solution.
-
-        Raises
-        ------
-        ReleaseRefused
-            With every reason, if the written file does not meet the demands of the plan.
-        """
-        from crypsis.run.releasing import (
-            ReleaseTerms,
-            refuse_infeasible,
-            release_solution,
-        )  # with reports and templates
-
-        solution = self.choose(pick)
-        refuse_infeasible(solution)
-        release_solution(
-            self.plan,
-            self.original,
-            self.decode(solution),
-            solution,
-            Path(folder),
-            front=self.front,
-            seed=self.lock.seed,
-            terms=ReleaseTerms(title, rulebook, waivers, sign, preview),
-            beside=self._plain_files(solution),
-        )
-        return solution
-
-
-# -- A session on a run: its folder and table, opened once.
-#
-# The table is read, fingerprinted and bound to the objective once; solutions are decoded when they are needed.
-
-
-class Run(SolutionAccess):
+class Run:
     """A run: its folder, the table it protects, and its solutions.
 
     `Run.start` and `crypsis.protect` make a new run, `Run.open` opens one, `Run.resume` continues one.
@@ -369,7 +136,7 @@ class Run(SolutionAccess):
         """
         began, folder = Moment.now(), Path(folder)
         if not plan.search:
-            raise PlanError('search: the plan names no search; add [[search]] with a name, e.g. name = "partition"')
+            raise PlanError('search: the plan names no search; add [[search]] with a name, e.g. name = "memetic"')
         home = "" if home is None else str(Path(home).resolve())
         read = table if table is not None else plan.table(Path(home))
         obstacles = search_obstacles(plan, read)
@@ -377,11 +144,13 @@ class Run(SolutionAccess):
             raise SearchError("; ".join(obstacles))
         objective = plan.objective(read)
         chosen = next((s for s in (seed, plan.run.seed) if s is not None), secrets.randbits(128))
-        lock = places.Lock(chosen, home, read.fingerprint(), places.plan_fingerprint(plan), places.versions())
+        lock = places.Lock(
+            chosen, home, read.fingerprint(), places.plan_fingerprint_in_store(plan), places.versions_for_run_store()
+        )
         places.create(folder, text if text is not None else as_toml(plan), lock, budget or plan.run.budget)
         run = cls(folder, plan, engine, read)
         run.began, run._trusted = began, True
-        run.__dict__["objective"] = objective  # what `objective` would bind again
+        run.objective = objective  # bound already, and cached
         return run
 
     @classmethod
@@ -410,7 +179,7 @@ class Run(SolutionAccess):
         if not (folder / places.STORE).is_file():
             raise SearchError(f"{folder}: is no run (no {places.STORE}); start one with `crypsis run PLAN`")
         run = cls(folder, Plan.read(folder / places.PLAN), engine, table)
-        if places.plan_fingerprint(run.plan) != run.lock.plan:
+        if places.plan_fingerprint_in_store(run.plan) != run.lock.plan:
             run.close()
             raise SearchError(
                 f"{folder / places.PLAN}: changed since the run began; restore the old plan, or start a new run with "
@@ -443,10 +212,10 @@ class Run(SolutionAccess):
         run = cls.open(folder, engine, table=table)
         if budget is not None:
             try:
-                read_budget(budget)
+                read_plan_budget(budget)
             except ValueError as error:
                 raise PlanError(f"budget: {error}") from None
-            with places.held(run.folder), run.store.transaction():
+            with places.lock_run_folder(run.folder), run.store.transaction():
                 run.store.note("budget", budget)
         return run
 
@@ -504,14 +273,14 @@ class Run(SolutionAccess):
         return self.plan.objective(self.original)
 
     @cached_property
-    def _searched(self) -> Table:
+    def _searched_table(self) -> Table:
         """What the searches mask: the original, its other columns masked as the plan says, used ones of more weight."""
-        return self.plan.steered(self.plan.masked_beforehand(self.original, self.lock.seed))
+        return self.plan.steer(self.plan.masked_beforehand(self.original, self.lock.seed))
 
     @cached_property
-    def _decoded(self) -> DecodedTables:
+    def _decoded_tables(self) -> DecodedTables:
         finish = Finishing(self.original, self.plan.edit_rules())
-        return DecodedTables(self.store, Encodings(self.plan, self._searched), finish)
+        return DecodedTables(self.store, Encodings(self.plan, self._searched_table), finish)
 
     @property
     def front(self) -> Front:
@@ -519,7 +288,7 @@ class Run(SolutionAccess):
         version = self.store.version()
         if self._front is None or self._front[0] != version:
             steered = any(use.treated_as == "objective" for use in self.plan.use)
-            with self.store.reading():
+            with self.store.guard_reading():
                 solutions = tuple(Solution.of(*stored) for stored in self.store.contents())
             axes = ("loss", "risk", *(["uses"] if steered else []))
             self._front = (version, Front(solutions, axes, self.plan.useful))
@@ -533,7 +302,210 @@ class Run(SolutionAccess):
     @property
     def finished(self) -> bool:
         """Whether the budget is used; otherwise the run was stopped and can be resumed."""
-        return bool(self.store.noted("finished", False))
+        return bool(self.store.read_note("finished", False))
+
+    # -- solutions --
+
+    def choose(self, pick: Solution | str | int = DEFAULT_PICK) -> Solution:
+        """Choose a solution.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            A solution, its number, "faithful" (the least loss within all limits, the default), "balanced", "safest",
+            "knee", or one of these words with a condition: "faithful where risk < 5".
+
+        Returns
+        -------
+        Solution
+        """
+        return pick if isinstance(pick, Solution) else self.front.pick(pick)
+
+    def reweigh(self, importance: Mapping[str, float]) -> Front:
+        """The front by other importances of the columns, from what was measured: nothing is searched again.
+
+        Parameters
+        ----------
+        importance : mapping of str to float
+            0 to 5 by column; others keep that of the plan.
+
+        Returns
+        -------
+        Front
+        """
+        declared = {n: c.importance for n, c in self.plan.columns.items() if c.role is Role.QUASI_IDENTIFIER}
+        losses = [choice.name for choice in self.plan.measures.loss]
+        return weigh_columns(self.front, {**declared, **importance}, losses)
+
+    def decode(self, pick: Solution | str | int = DEFAULT_PICK) -> Table:
+        """The masked table of a solution.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            Which solution: see `choose`.
+
+        Returns
+        -------
+        Table
+        """
+        return self._decoded_tables[self.choose(pick)]
+
+    def describe(self, pick: Solution | str | int = DEFAULT_PICK) -> MaskingDescription:
+        """Describe what a solution does: treatment of each column, class sizes, and which records bear the loss.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            Which solution: see `choose`.
+
+        Returns
+        -------
+        MaskingDescription
+        """
+        solution = self.choose(pick)
+        return describe_masking(self.original, self.decode(solution), solution.family)
+
+    def card(self, pick: Solution | str | int = DEFAULT_PICK, *, general: bool = True) -> UtilityCard:
+        """What a solution harmed, worst first: columns, pairs of columns, the whole file, and the declared uses.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            Which solution: see `choose`.
+        general : bool
+            Whether pMSE is measured, which takes longest.
+
+        Returns
+        -------
+        UtilityCard
+        """
+        solution = self.choose(pick)
+        masked = self.decode(solution)
+        uses = [self._use(use, solution, masked) for use in self.plan.use]
+        rules = [RuleHarm(title, counts.created, counts.records) for title, counts in self.rules(solution).items()]
+        models: Sequence[Model] = ("pairs", "cart") if general else ()
+        beside = self._plain_files(solution)
+        return utility_card(self.original, masked, self.plan.useful, uses, rules, general=models, beside=beside)
+
+    def _plain_files(self, but: Solution) -> dict[str, Table]:
+        """The masked tables of the other baselines, releasable or not, of which a card asks the same analyses.
+
+        Plain MDAV is made here where the run had no time for it, unless the table is large.
+        """
+        measured = {each.title: each for each in self.front.baselines if each.title != UNTOUCHED}
+        found = {}
+        for each in baselines(self.plan, self.original):
+            if each.name in measured and measured[each.name].number != but.number:
+                found[each.name] = self.decode(measured[each.name])
+            elif each.name == PLAIN and each.name not in measured and len(self.original) <= MADE_UP_TO:
+                try:
+                    masked = complete(each.make(self.original, np.random.default_rng(0)))
+                except CrypsisError:  # the table does not allow it
+                    continue
+                found[each.name] = self._decoded_tables.finish(masked, each.family)
+        return found
+
+    def _use(self, use: Use, solution: Solution, masked: Table) -> UseResult:
+        """A declared use as it was measured, with what its analysis gave."""
+        value, name = solution.figure(use.title), use.measure
+        if value is None:
+            return UseResult(use.title, None, use.tolerance, name)
+        counts = use.build().against(self.original).explain(masked).counts
+        return UseResult(use.title, value, use.tolerance, name, counts)
+
+    def rules(self, pick: Solution | str | int = DEFAULT_PICK) -> dict[str, RuleCounts]:
+        """How a solution keeps the edit rules of the plan.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            Which solution: see `choose`.
+
+        Returns
+        -------
+        dict of str to RuleCounts
+            By the name of the rule: violations created, healed and kept, and records for which it is undecided.
+        """
+        masked = self.decode(pick)
+        return {
+            each.title: judge_rule_violations(read_rule(each.holds), self.original, masked) for each in self.plan.rule
+        }
+
+    def frame(self, pick: Solution | str | int = DEFAULT_PICK) -> Any:
+        """The masked table of a solution as a frame of the kind of the original, polars by default.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            Which solution: see `choose`.
+
+        Returns
+        -------
+        Frame
+        """
+        return to_frame(self.decode(pick))
+
+    def release(
+        self,
+        pick: Solution | str | int = DEFAULT_PICK,
+        folder: str | Path = "release",
+        *,
+        title: str = "Protected microdata",
+        rulebook: Rulebook | None = None,
+        waivers: Mapping[str, str] | None = None,
+        sign: str | Path | None = None,
+        preview: bool = False,
+    ) -> Solution:
+        """Publish a solution under all demands of the plan.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            Which solution: see `choose`.
+        folder : path
+            Must not exist yet.
+        title : str
+            Title of the reports.
+        rulebook : Rulebook, optional
+            Rules the file must keep.
+        waivers : mapping, optional
+            Rule (its id) or finding (such as ``singling-out:weight``) → why it may pass; instead of the plan's own.
+        sign : path, optional
+            Private key that signs the release: see `new_keys`.
+        preview : bool
+            Whether the folder is only looked at, and not entered into the ledger of releases.
+
+        Returns
+        -------
+        Solution
+            The released solution.
+
+        Raises
+        ------
+        ReleaseRefused
+            With every reason, if the written file does not meet the demands of the plan.
+        """
+        from crypsis.run.releasing import (
+            ReleaseTerms,
+            refuse_infeasible,
+            release_solution,
+        )  # with reports and templates
+
+        solution = self.choose(pick)
+        refuse_infeasible(solution)
+        release_solution(
+            self.plan,
+            self.original,
+            self.decode(solution),
+            solution,
+            Path(folder),
+            front=self.front,
+            seed=self.lock.seed,
+            terms=ReleaseTerms(title, rulebook, waivers, sign, preview),
+            beside=self._plain_files(solution),
+        )
+        return solution
 
     # -- searching --
 
@@ -545,15 +517,15 @@ class Run(SolutionAccess):
         Progress
         """
         chosen = engine_named() if self.engine is None else nullcontext(self.engine)
-        with places.held(self.folder), chosen as engine:
+        with places.lock_run_folder(self.folder), chosen as engine:
             self.store.check()
             yield from Schedule(
                 self.plan,
                 self.store,
                 self.lock.seed,
-                self._searched,
+                self._searched_table,
                 self.objective,
-                self._decoded.encodings,
+                self._decoded_tables.encodings,
                 engine,
                 self.began,
             ).proceed()

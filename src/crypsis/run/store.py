@@ -1,29 +1,39 @@
-"""The store of a run: one SQLite file with one writer and several readers.
-
-A generation is written in one transaction: its checkpoint, its line of history and its new solutions. After a kill the
-store has the last complete generation and nothing of the next.
-Every row carries a digest that is checked when it is read; see `sealed_rows`.
-"""
+"""The folder of a run and its store: one SQLite file with one writer and several readers."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
+import platform
 import sqlite3
 import struct
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
 from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import lock_descriptor
 from numpy.typing import NDArray
 
 from crypsis.errors import Interrupted, SearchError
+from crypsis.measures.utility import Usefulness
+from crypsis.plan import Plan
+from crypsis.plan.sections import Running
+from crypsis.table.files import atomic_folder, write_atomically
+from crypsis.version import __version__
+
+# -- The store of a run: one SQLite file with one writer and several readers.
+#
+# A generation is written in one transaction: its checkpoint, its line of history and its new solutions. After a kill
+# the store has the last complete generation and nothing of the next. Every row carries a digest that is checked when
+# it is read; see `sealed_rows`.
 
 SIZE = 16
 """Bytes of a digest."""
@@ -65,22 +75,8 @@ def digest_of(content: bytes) -> bytes:
     return blake2b(content, digest_size=SIZE).digest()
 
 
-def row_digest(run: str, part: str, values: Sequence[Any]) -> bytes:
-    """The digest of a row: of its run, its table, and each value with its type and length.
-
-    Parameters
-    ----------
-    run : str
-        Identity of the run.
-    part : str
-        The table.
-    values : sequence
-        The values that the digest covers.
-
-    Returns
-    -------
-    bytes
-    """
+def digest_store_row(run: str, part: str, values: Sequence[Any]) -> bytes:
+    """Digest of a row in the SQLite store of a run: of its run, its table and each value with its type."""
     found = blake2b(digest_size=SIZE, person=b"crypsis row")
     for value in (run, part, *values):
         kind, content = _plain(value)
@@ -104,18 +100,10 @@ def _plain(value: Any) -> tuple[bytes, bytes]:
 
 @dataclass
 class SealedRows:
-    """The tables of a store; reading checks their digests, writing updates them.
+    """The tables of a store; reading checks their digests, writing updates them."""
 
-    Attributes
-    ----------
-    connection : sqlite3.Connection
-        The store.
-    run : str
-        Identity of the run; a row of another run fails its digest.
-    """
-
-    connection: sqlite3.Connection
-    run: str = ""
+    connection: sqlite3.Connection  # the store
+    run: str = ""  # identity of the run; a row of another run fails its digest
     _changes: dict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]), repr=False)
 
     def create(self) -> None:
@@ -128,23 +116,7 @@ class SealedRows:
     # -- reading --
 
     def all(self, part: str) -> list[tuple[Any, ...]]:
-        """Every row of a table in order of writing, checked against the digests.
-
-        Parameters
-        ----------
-        part : str
-            The table.
-
-        Returns
-        -------
-        list of tuple
-            The values of `COLUMNS`.
-
-        Raises
-        ------
-        Changed
-            If a row was changed, added or removed by anything but the run.
-        """
+        """Every row of a table in order of writing, checked against the digests."""
         names = ", ".join(f"rows.{name}" for name in (*COLUMNS[part], "digest"))
         # One statement, so that seal and rows are of one moment while another process writes; no index, so that a
         # damaged one hides nothing.
@@ -155,40 +127,19 @@ class SealedRows:
         ).fetchall()
         if not found:
             raise Changed(f"the seal of {part} is lost")
-        rows = [self._checked(part, row[3:-1], row[-1]) for row in found if row[2] is not None]
+        rows = [self._check_row(part, row[3:-1], row[-1]) for row in found if row[2] is not None]
         total = sum(int.from_bytes(row[-1], "big") for row in found if row[2] is not None)
         if found[0][0] != len(rows) or found[0][1] != _bytes(total):
             raise Changed(f"rows of {part} were removed, added or moved")
         return rows
 
-    def _checked(self, part: str, values: tuple[Any, ...], digest: bytes) -> tuple[Any, ...]:
-        if row_digest(self.run, part, values) != digest:
+    def _check_row(self, part: str, values: tuple[Any, ...], digest: bytes) -> tuple[Any, ...]:
+        if digest_store_row(self.run, part, values) != digest:
             raise Changed(f"a row of {part} was changed")
         return values
 
     def large(self, part: str, name: str, id: int, digest: bytes) -> bytes:
-        """The large value of a row, checked against the row's digest of it.
-
-        Parameters
-        ----------
-        part : str
-            The table.
-        name : str
-            The column.
-        id : int
-            First value of the row.
-        digest : bytes
-            What the row says of the value.
-
-        Returns
-        -------
-        bytes
-
-        Raises
-        ------
-        Changed
-            If the value is another.
-        """
+        """The large value of a row, checked against the row's digest of it."""
         key = COLUMNS[part][0]
         row = self.connection.execute(f"SELECT {name} FROM {part} WHERE {key} = ?", (id,)).fetchone()
         if row is None or digest_of(row[0]) != digest:
@@ -200,36 +151,18 @@ class SealedRows:
     def write(self, part: str, keys: int, values: tuple[Any, ...], *large: bytes) -> None:
         """Write a row within a transaction.
 
-        Parameters
-        ----------
-        part : str
-            The table.
-        keys : int
-            The row replaces the one with the same first `keys` values; 0: it replaces none.
-        values : tuple
-            The values of `COLUMNS`.
-        *large : bytes
-            Large values, in the order of the table.
+        `keys`: the row replaces the one with the same first `keys` values; 0: it replaces none; `*large`: Large
+        values, in the order of the table.
         """
         if keys:
             self.remove(part, " AND ".join(f"{name} = ?" for name in COLUMNS[part][:keys]), values[:keys])
-        digest = row_digest(self.run, part, values)
+        digest = digest_store_row(self.run, part, values)
         row = (*values, digest, *large)
         self.connection.execute(f"INSERT INTO {part} VALUES ({', '.join('?' * len(row))})", row)
         self._change(part, 1, digest)
 
     def remove(self, part: str, condition: str, values: Sequence[Any] = ()) -> None:
-        """Remove rows within a transaction.
-
-        Parameters
-        ----------
-        part : str
-            The table.
-        condition : str
-            SQL condition with ``?`` for values.
-        values : sequence
-            The values.
-        """
+        """Remove rows within a transaction."""
         digests = self.connection.execute(f"SELECT digest FROM {part} WHERE {condition}", values).fetchall()
         if digests:
             self.connection.execute(f"DELETE FROM {part} WHERE {condition}", values)
@@ -273,64 +206,30 @@ FORMAT = 3
 
 @dataclass(frozen=True)
 class Row:
-    """A stored solution.
-
-    search  place of its search in the plan
-    key  key of the candidate
-    content  figures and message, as plain data
-    """
+    """A stored solution."""
 
     id: int
-    search: int
-    key: bytes
+    search: int  # place of its search in the plan
+    key: bytes  # key of the candidate
     genome: NDArray[Any]
-    content: Mapping[str, Any]
+    content: Mapping[str, Any]  # figures and message, as plain data
 
 
 @dataclass(frozen=True)
 class GenerationRecord:
-    """One generation of one search.
+    """One generation of one search."""
 
-    Attributes
-    ----------
-    search, generation : int
-        Place of the search, and the generation.
-    evaluations, hits : int
-        Candidates scored, and candidates whose scores were known.
-    seconds : float
-        Time the search has used.
-    best : float
-        Best fitness.
-    front : int
-        Size of its front.
-    """
-
-    search: int
+    search: int  # place of the search, and the generation
     generation: int
-    evaluations: int
+    evaluations: int  # candidates scored, and candidates whose scores were known
     hits: int
-    seconds: float
-    best: float
-    front: int
+    seconds: float  # time the search has used
+    best: float  # best fitness
+    front: int  # size of its front
 
 
 class Store:
-    """An open run.db; a context manager.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    create : bool
-        Whether to create it.
-    run : str
-        Identity of a new run; every digest is bound to it.
-
-    Raises
-    ------
-    SearchError
-        If there is no store, or it is damaged or of another format.
-    """
+    """An open run.db; a context manager."""
 
     def __init__(self, path: Path, *, create: bool = False, run: str = "") -> None:
         self.path = path
@@ -338,7 +237,7 @@ class Store:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         elif not path.is_file():
             raise SearchError(f"{path.parent}: is no run (no {path.name}); start one with `crypsis run`")
-        self._connection = self._connected()
+        self._connection = self._connect()
         self._rows = SealedRows(self._connection, run)
         self._read: tuple[tuple[int, int], list[tuple[Any, ...]]] | None = None
         try:
@@ -350,9 +249,9 @@ class Store:
             ) from None
         except (sqlite3.DatabaseError, ValueError) as error:
             self._connection.close()
-            raise self._damaged(error) from None
+            raise self._damage_error(error) from None
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         """A connection, read-only where the store cannot be written."""
         self.read_only = not os.access(self.path.parent, os.W_OK) or not os.access(self.path, os.W_OK)
         if not self.read_only:
@@ -376,16 +275,16 @@ class Store:
                 self._rows.create()
                 self.note("format", FORMAT)
                 self.note("run", self.run)
-        found = self._unchecked("format") if not fresh or create else None
+        found = self._read_unchecked("format") if not fresh or create else None
         if found != FORMAT:
             self._connection.close()
             raise SearchError(
                 f"{self.path}: the store has format {found} and this version reads {FORMAT}; "
                 f"use the Crypsis that wrote it"
             )
-        self._rows.run = str(self._unchecked("run"))
+        self._rows.run = str(self._read_unchecked("run"))
 
-    def _unchecked(self, key: str) -> Any:
+    def _read_unchecked(self, key: str) -> Any:
         """A note that must be known before any digest can be checked."""
         row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return json.loads(row[0]) if row else None
@@ -397,17 +296,17 @@ class Store:
 
     def check(self) -> None:
         """Refuse a store whose pages or indices are damaged, before anything is written to it."""
-        with self.reading():
+        with self.guard_reading():
             (answer,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
             if answer != "ok":
                 raise sqlite3.DatabaseError("its pages are damaged")
 
-    def _damaged(self, error: Exception) -> SearchError:
+    def _damage_error(self, error: Exception) -> SearchError:
         what = error if isinstance(error, sqlite3.Error) else type(error).__name__  # other errors may quote content
         return SearchError(f"{self.path}: not a run store or damaged ({what}); start the run again in a new folder")
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def guard_reading(self) -> Iterator[None]:
         """Raise errors of a damaged or changed store as SearchError."""
         try:
             yield
@@ -417,7 +316,7 @@ class Store:
                 f"folder from before, or start the run again in a new folder"
             ) from None
         except (sqlite3.DatabaseError, ValueError, TypeError, KeyError, EOFError, MemoryError) as error:
-            raise self._damaged(error) from None
+            raise self._damage_error(error) from None
 
     def __enter__(self) -> Store:
         return self
@@ -431,18 +330,12 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write everything in the block or nothing.
-
-        Raises
-        ------
-        Interrupted
-            If the disk cannot be written; earlier generations are kept.
-        """
+        """Write everything in the block or nothing."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-                with self.reading():
+                with self.guard_reading():
                     self._rows.seal()
                 self._connection.execute("COMMIT")
             except BaseException:
@@ -458,7 +351,7 @@ class Store:
 
     def version(self) -> tuple[int, int]:
         """A value that changes whenever this or another connection writes."""
-        with self.reading():
+        with self.guard_reading():
             (others,) = self._connection.execute("PRAGMA data_version").fetchone()
             return int(others), self._connection.total_changes
 
@@ -468,78 +361,37 @@ class Store:
         """Write a note."""
         self._rows.write("meta", 1, (key, json.dumps(value)))
 
-    def noted(self, key: str, default: Any = None) -> Any:
-        """Read a note.
-
-        Parameters
-        ----------
-        key : str
-            Its name.
-        default : object
-            Returned if there is none.
-
-        Returns
-        -------
-        object
-        """
-        with self.reading():
+    def read_note(self, key: str, default: Any = None) -> Any:
+        """Read a note."""
+        with self.guard_reading():
             notes = dict(self._rows.all("meta"))
             return json.loads(notes[key]) if key in notes else default
 
     # -- checkpoints and history --
 
     def checkpoint(self, steps: Sequence[GenerationRecord], state: bytes) -> None:
-        """Write the state after some generations of one search, and their history.
-
-        Parameters
-        ----------
-        steps : sequence of GenerationRecord
-            The generations.
-        state : bytes
-            State after the last of them.
-        """
+        """Write the state after some generations of one search, and their history."""
         last = steps[-1]
         self._rows.write("checkpoint", 1, (last.search, last.generation, digest_of(state)), state)
         for step in steps:
             self._rows.write("history", 2, astuple(step))
 
     def state(self, search: int) -> bytes | None:
-        """The last state of a search.
-
-        search  place of the search
-        """
-        with self.reading():
+        """The last state of a search."""
+        with self.guard_reading():
             digest = next((digest for found, _, digest in self._rows.all("checkpoint") if found == search), None)
             return None if digest is None else self._rows.large("checkpoint", "state", search, digest)
 
     def history(self, search: int | None = None) -> list[GenerationRecord]:
-        """The generations of a search, or of all.
-
-        Parameters
-        ----------
-        search : int, optional
-            Place of the search.
-
-        Returns
-        -------
-        list of GenerationRecord
-        """
-        with self.reading():
+        """The generations of a search, or of all."""
+        with self.guard_reading():
             steps = [GenerationRecord(*row) for row in self._rows.all("history")]
             return [step for step in steps if search is None or step.search == search]
 
     # -- solutions --
 
     def add(self, row: Row, *, provisional: bool = False) -> None:
-        """Write a solution; a provisional one with the same number is replaced.
-
-        Parameters
-        ----------
-        row : Row
-            The solution.
-        provisional : bool
-            Whether it is only shown, and removed when the run continues after a stop.
-        """
+        """Write a solution; a provisional one with the same number is replaced."""
         buffer = io.BytesIO()
         np.save(buffer, row.genome, allow_pickle=False)
         genome, content = buffer.getvalue(), json.dumps(row.content, sort_keys=True)
@@ -554,35 +406,136 @@ class Store:
         """Every solution without its genome, read and checked anew only after somebody wrote."""
         version = self.version()
         if self._read is None or self._read[0] != version:
-            with self.reading():
+            with self.guard_reading():
                 self._read = version, self._rows.all("solution")
         return self._read[1]
 
-    def known(self, search: int) -> set[bytes]:
-        """Keys of the solutions of a search.
-
-        search  place of the search
-        """
+    def solution_keys(self, search: int) -> set[bytes]:
+        """Keys of the solutions of a search."""
         return {bytes(row[2]) for row in self._solutions() if row[1] == search}
 
     def contents(self) -> list[tuple[int, int, Mapping[str, Any]]]:
         """Number, search and content of every solution, without genomes."""
-        with self.reading():
+        with self.guard_reading():
             return [(int(row[0]), int(row[1]), json.loads(row[4])) for row in self._solutions()]
 
     def solution(self, id: int) -> Row:
-        """A solution with its genome.
-
-        Raises
-        ------
-        SearchError
-            If there is no such solution.
-        """
+        """A solution with its genome."""
         rows = {int(row[0]): row for row in self._solutions()}
         if id not in rows:
             span = f"{min(rows)} to {max(rows)}" if rows else "none yet"
             raise SearchError(f"there is no solution {id}; numbers in this run: {span} (see `crypsis front`)")
         _, search, key, digest, content, _ = rows[id]
-        with self.reading():
+        with self.guard_reading():
             genome = np.load(io.BytesIO(self._rows.large("solution", "genome", id, digest)), allow_pickle=False)
             return Row(id, int(search), bytes(key), genome, json.loads(content))
+
+
+# -- The folder of a run: plan.toml, run.db and lock.toml, readable by its owner only and written by one process.
+
+PLAN, STORE, LOCK, GUARD = "plan.toml", "run.db", "lock.toml", ".running"
+
+
+@dataclass(frozen=True)
+class Lock:
+    """What a run was started with; internal, since the seed can undo the protection."""
+
+    seed: int  # seed of the run
+    home: str  # folder to which paths of the plan are relative; empty for a table from memory
+    data: str  # fingerprint of the table
+    plan: str  # fingerprint of the plan without its [run] table
+    versions: dict[str, str]  # versions of software and machine
+
+    @property
+    def identity(self) -> str:
+        """What the rows of the store are bound to: seed, data and plan, as a digest."""
+        return blake2b("\0".join([str(self.seed), self.data, self.plan]).encode(), digest_size=16).hexdigest()
+
+    def write(self, folder: Path) -> None:
+        """Write the lock into a folder."""
+        lines = [
+            "# Internal: never publish this file. The seed can undo a protection.",
+            f"seed = {json.dumps(str(self.seed))}",
+            f"home = {json.dumps(self.home, ensure_ascii=False)}",
+            f"data = {json.dumps(self.data)}",
+            f"plan = {json.dumps(self.plan)}",
+            "",
+            "[versions]",
+            *(f"{name} = {json.dumps(text)}" for name, text in self.versions.items()),
+            "",
+        ]
+        write_atomically(folder / LOCK, "\n".join(lines).encode())
+
+    @classmethod
+    def read(cls, folder: Path) -> Lock:
+        """Read the lock of a folder."""
+        try:
+            content = tomllib.loads((folder / LOCK).read_text(encoding="utf-8"))
+            return cls(int(content["seed"]), content["home"], content["data"], content["plan"], content["versions"])
+        except FileNotFoundError:
+            raise SearchError(f"{folder}: is no run (no {LOCK}); start one with `crypsis run PLAN`") from None
+        except (OSError, tomllib.TOMLDecodeError, KeyError, ValueError) as error:
+            raise SearchError(
+                f"{folder / LOCK}: damaged ({type(error).__name__}), so the run cannot continue; start it again in a "
+                f"new folder"
+            ) from None
+
+
+def plan_fingerprint_in_store(plan: Plan) -> str:
+    """Fingerprint in the store of a run: of what in its plan changes results, not budget or engine."""
+    columns = {name: column.model_copy(update={"because": ""}) for name, column in plan.columns.items()}
+    kept = {"run": Running(points=plan.run.points), "waive": (), "useful": Usefulness(), "columns": columns}
+    return plan.model_copy(update=kept).fingerprint()
+
+
+def create(folder: Path, plan_text: str, lock: Lock, budget: str | None) -> None:
+    """Make the folder of a new run with its plan, lock and store: all of it or nothing.
+
+    `folder`: the folder; must not exist, or be empty.
+    """
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+    if folder.exists():
+        hint = " (it is a run: `crypsis resume` continues it)" if (folder / STORE).exists() else ""
+        raise SearchError(f"{folder}: already exists{hint}; choose another folder with --out")
+    if not folder.parent.is_dir():
+        raise SearchError(f"{folder.parent}: there is no such folder; make it first or choose another with --out")
+    with atomic_folder(folder) as aside:
+        write_atomically(aside / PLAN, plan_text.encode())
+        lock.write(aside)
+        with Store(aside / STORE, create=True, run=lock.identity) as store, store.transaction():
+            store.note("budget", budget)
+
+
+@contextmanager
+def lock_run_folder(folder: Path) -> Iterator[None]:
+    """Lock the folder of a run against other processes; the lock ends with the process."""
+    try:
+        handle = os.open(folder / GUARD, os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError as error:
+        raise SearchError(
+            f"{folder}: the folder cannot be written ({(error.strerror or 'unknown reason').lower()}), so the run "
+            f"cannot continue here; make it writable, or copy it to a writable place and resume it there"
+        ) from None
+    try:
+        if not lock_descriptor(handle, blocking=False):
+            raise SearchError(
+                f"{folder}: another process is running in this folder; wait for it, or stop it, then `crypsis resume`"
+            )
+        yield
+    finally:
+        os.close(handle)
+
+
+_PACKAGES = ("numpy", "numba", "scipy", "polars", "pydantic")
+
+
+def versions_for_run_store() -> dict[str, str]:
+    """Versions of software and machine: with the same ones, the same seed gives the same result."""
+    found = {"crypsis": __version__, "python": platform.python_version(), "machine": platform.machine()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -13,12 +13,12 @@ from functools import cache
 import numpy as np
 
 from crypsis.engines import Serial
-from crypsis.kernels.compile import complete, is_compiled
+from crypsis.kernels.compile import is_compiled, locate_compile_mark
 from crypsis.kernels.rollup import visit
-from crypsis.masking import Microaggregation
+from crypsis.masking import LocalRecoding, Microaggregation
 from crypsis.measures import assess
 from crypsis.searches import searches
-from crypsis.searches.lattices import evaluate_lattice
+from crypsis.searches.pbg_ea import evaluate_lattice
 from crypsis.searches.search import SearchOffer, offers
 from crypsis.table.example import example
 from crypsis.table.table import Table
@@ -33,16 +33,6 @@ def warm_up(walk: bool = True) -> Iterator[str]:
 
     A run that starts meanwhile begins with the first two searches. So the later ones come first, then what the first
     one needs once it has begun, and what a release measures; the second one comes last.
-
-    Parameters
-    ----------
-    walk : bool
-        Also compile the walk over all nodes of a lattice, which small tables do without.
-
-    Yields
-    ------
-    str
-        Name of a search, "release" or "lattice of many nodes".
     """
     table = example(ROWS, seed=1)
     worth = [offer for offer in offers(table, K) if not offer.drawback]
@@ -51,13 +41,15 @@ def warm_up(walk: bool = True) -> Iterator[str]:
         yield offer.name
     assess(table, Microaggregation(k=K).mask(table, np.random.default_rng(0)), family=Microaggregation.family)
     yield "release"
+    LocalRecoding(k=K).mask(table, np.random.default_rng(0))
+    yield "baselines"
     if walk:
         evaluate_lattice(table, k=K, prune=K)
         yield "lattice of many nodes"
     for offer in worth[1:2]:
         _take_steps(offer, table)
         yield offer.name
-    mark = complete()
+    mark = locate_compile_mark()
     if mark is not None:
         with suppress(OSError):  # without a place to write it, the next run compiles ahead again
             mark.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +65,7 @@ def _take_steps(offer: SearchOffer, table: Table) -> None:
     for _ in range(QUANTA):
         state = problem.strategy.advance(problem, state, Serial())
     for genome in state.frontier.genomes[:1]:
-        encoding.decode(problem.expressed(genome))
+        encoding.decode(problem.express_candidate(genome))
 
 
 @cache
@@ -82,13 +74,8 @@ def compile_ahead(walk: bool = True) -> None:
 
     Whichever of the two needs a kernel first compiles it, and the other takes it from the cache. Where no compiled
     kernel is kept there is nothing to take, and no process is started.
-
-    Parameters
-    ----------
-    walk : bool
-        As in `warm_up`.
     """
-    mark = complete()
+    mark = locate_compile_mark()
     if mark is None or (os.cpu_count() or 1) < 2 or (mark.exists() and (is_compiled(visit) or not walk)):
         return
     compiling = f"import gc; gc.disable(); from crypsis.run.warm_up import warm_up; list(warm_up({walk}))"

@@ -4,25 +4,31 @@
 
 from crypsis.searches.partitions import (
     PartitionResult as PartitionResult,
-    PartitionSearch as PartitionSearch,
     partition as partition,
 )
-from crypsis.searches.composites import CompositeSearch as CompositeSearch
-from crypsis.searches.groupings import GroupingSearch as GroupingSearch
-from crypsis.searches.lattices import (
-    LatticeSearch as LatticeSearch,
+from crypsis.searches.memetic import MemeticSearch as MemeticSearch
+from crypsis.searches.ga_microaggregation import GaMicroaggregationSearch as GaMicroaggregationSearch
+from crypsis.searches.hybrid_microaggregation import HybridMicroaggregationSearch as HybridMicroaggregationSearch
+from crypsis.searches.gomm import GommSearch as GommSearch
+from crypsis.searches.categorical_masking import CategoricalMaskingSearch as CategoricalMaskingSearch
+from crypsis.searches.pbg_ea import (
+    PbgEaSearch as PbgEaSearch,
     evaluate_lattice as evaluate_lattice,
 )
+from crypsis.searches.composite import CompositeSearch as CompositeSearch
 from crypsis.searches.local_recoding import LocalRecodingSearch as LocalRecodingSearch
-from crypsis.searches.maskings import MaskingSearch as MaskingSearch
-from crypsis.searches.mixed_maskings import MixedMaskingSearch as MixedMaskingSearch
+from crypsis.searches.cell_suppression import CellSuppressionSearch as CellSuppressionSearch
+from crypsis.searches.mixed_grouping import MixedGroupingSearch as MixedGroupingSearch
+from crypsis.searches.mixed_masking import MixedMaskingSearch as MixedMaskingSearch
 from crypsis.searches import (
-    composites as composites,
-    groupings as groupings,
-    lattices as lattices,
+    composite as composite,
+    gomm as gomm,
+    pbg_ea as pbg_ea,
     local_recoding as local_recoding,
-    maskings as maskings,
-    mixed_maskings as mixed_maskings,
+    cell_suppression as cell_suppression,
+    categorical_masking as categorical_masking,
+    mixed_grouping as mixed_grouping,
+    mixed_masking as mixed_masking,
     partitions as partitions,
 )
 from crypsis.searches.search import (

@@ -1,9 +1,9 @@
-"""The search "local-recoding": different records at different levels, for a ladder of k.
+"""The search "local-recoding": different records at different levels, for a grid of k.
 
 A candidate is int64[5]: k, l, how many lattice nodes are offered and how many comparisons are spent on moving records
 (powers of two; 0 for none), and the number of a random stream. The stream decides which nodes are drawn where the
 lattice has more, so that two tries at one k differ. On a large table the search begins with few nodes and without
-moves; what costs more is worked out piece by piece. Stored are the classes found and the node each publishes
+moves; what costs more is worked out task by task. Stored are the classes found and the node each publishes
 (`encodings.recoding`).
 """
 
@@ -21,7 +21,7 @@ from crypsis.encodings.generalisation import RecodingEncoding
 from crypsis.engines import Engine
 from crypsis.evolution import Application, Elitist, Genome, Operator, Problem, Scores
 from crypsis.evolution.selection import DominanceOrder
-from crypsis.kernels.class_contents import ContentDemands
+from crypsis.kernels.classes import ContentDemands
 from crypsis.masking.local_recoding import LocalRecoding, Solving
 from crypsis.masking.method import Family
 from crypsis.measures.information_loss import InformationLoss
@@ -29,9 +29,9 @@ from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.diversity import LDiversity
-from crypsis.privacy.model import class_sizes
-from crypsis.searches.chains import LadderSearch
+from crypsis.searches.chains import KGridSearch
 from crypsis.searches.search import ObjectiveScores, searches
+from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
@@ -48,19 +48,13 @@ KEPT_CELLS = 16_000_000
 
 @dataclass(frozen=True, eq=False)
 class RecodingCandidates:
-    """What the search varies: k, l, how many nodes are offered and which; and how a candidate is worked out.
+    """What the search varies: k, l, how many nodes are offered and which; and how a candidate is worked out."""
 
-    encoding  genome ⇄ recoded table
-    ladder  class sizes to begin with; the search stays between the least and the largest
-    diversity  confidential values that every class must have
-    exponents  least and largest power of two of nodes that are offered
-    contents  what every class must hold, where models ask for more than k
-    """
-
-    encoding: RecodingEncoding
-    ladder: tuple[int, ...]
-    diversity: int
-    exponents: tuple[int, int]
+    encoding: RecodingEncoding  # genome ⇄ recoded table
+    k_grid: tuple[int, ...]  # class sizes to begin with; the search stays between the least and the largest
+    diversity: int  # confidential values that every class must have
+    exponents: tuple[int, int]  # least and largest power of two of nodes that are offered
+    # what every class must hold, where models ask for more than k
     contents: ContentDemands | None = field(default=None, repr=False)
     _kept: dict[bytes, Genome] = field(default_factory=dict, repr=False)
     """The last few genomes worked out, oldest first: the questions that follow need not work them out again."""
@@ -83,10 +77,7 @@ class RecodingCandidates:
         return self._kept[key]
 
     def ready(self, candidates: Sequence[Genome], engine: Engine) -> bool:
-        """Work out a piece of the first candidates that are not worked out yet; whether none is left.
-
-        engine  in other processes they are worked out as they are scored
-        """
+        """Work out a task of the first candidates that are not worked out yet; whether none is left."""
         if not engine.here:
             return True
         missing = {key: each for each in candidates if (key := self.key(each)) not in self._kept}
@@ -95,9 +86,9 @@ class RecodingCandidates:
         return all(key in self._kept for key in missing)
 
     def _work_out(self, key: bytes, candidate: Genome) -> None:
-        """One piece of the work; the genome is kept after the last."""
+        """One task of the work; the genome is kept after the last."""
         if key not in self._begun:
-            self._begun[key] = self._solving(candidate)
+            self._begun[key] = self._solve_tasks(candidate)
         try:
             next(self._begun[key])
         except StopIteration as end:
@@ -106,18 +97,18 @@ class RecodingCandidates:
             for oldest in list(self._kept)[: -max(12, KEPT_CELLS // len(self.encoding.table))]:
                 self._kept.pop(oldest, None)
 
-    def _solving(self, candidate: Genome) -> Solving:
+    def _solve_tasks(self, candidate: Genome) -> Solving:
         k, diversity, exponent, moves, stream = (int(value) for value in candidate)
         nodes, effort = max(10, 1 << exponent), 1 << moves if moves else 0
         method = LocalRecoding(columns=self.encoding.names, k=k, l=diversity, nodes=nodes, effort=effort)
-        return method.solving(self.encoding.table, np.random.default_rng([k, exponent, stream]), self.contents)
+        return method.solve_tasks(self.encoding.table, np.random.default_rng([k, exponent, stream]), self.contents)
 
 
 def _work_out(candidates: RecodingCandidates, missing: tuple[bytes, Genome]) -> None:
     candidates._work_out(*missing)
 
 
-def demanded_size(candidate: Genome) -> dict[str, float | int | str]:
+def _demanded_size(candidate: Genome) -> dict[str, float | int | str]:
     """The class size that was demanded."""
     return {"k": int(candidate[0])}
 
@@ -132,7 +123,7 @@ class RecodingScores:
     def __call__(self, candidate: Genome) -> Scores:
         encoding = self.candidates.encoding
         masked = encoding.decode(self.candidates.express(candidate))
-        sizes = class_sizes(masked, masked.quasi_identifiers or list(encoding.names))[masked.kept]
+        sizes = equivalence_class_sizes(masked, masked.quasi_identifiers or list(encoding.names))[masked.kept]
         return self.loss.read(masked), 100.0 * float((1.0 / sizes).mean())
 
 
@@ -148,7 +139,7 @@ class Redraw(Operator):
         child = parents[0].copy()
         child[4] = rng.integers(STREAMS)
         if rng.random() < 0.5:
-            low, high = self.space.ladder[0], self.space.ladder[-1]
+            low, high = self.space.k_grid[0], self.space.k_grid[-1]
             child[0] = int(np.clip(round(float(child[0]) * float(np.exp(rng.normal(0.0, 0.3)))), low, high))
         if rng.random() < 0.5:
             child[2] = rng.integers(self.space.exponents[0], self.space.exponents[1] + 1)
@@ -158,7 +149,7 @@ class Redraw(Operator):
 
 
 @searches.add("local-recoding")
-class LocalRecodingSearch(LadderSearch):
+class LocalRecodingSearch(KGridSearch):
     """How far must each record be generalised? Records stay as fine as their class of k allows; none is suppressed.
 
     Notes
@@ -170,7 +161,7 @@ class LocalRecodingSearch(LadderSearch):
 
     Examples
     --------
-    >>> search = crypsis.LocalRecodingSearch(k=3, rungs=2, nodes=64)
+    >>> search = crypsis.LocalRecodingSearch(k=3, k_values=2, nodes=64)
     >>> run = crypsis.evolve(crypsis.example(60), search=search, budget="1 generations", seed=1)
     >>> min(int(solution.figure("k")) for solution in run.front if solution.title == "local-recoding") >= 3
     True
@@ -180,14 +171,21 @@ class LocalRecodingSearch(LadderSearch):
     purpose: ClassVar[str] = "different records at different levels"
     pace: ClassVar[int] = 2
 
-    rungs: int = Field(default=6, ge=1, le=100, description="how many class sizes the search begins with")
+    k_values: int = Field(default=6, ge=1, le=100, description="number of class sizes in the first grid")
     l: int = Field(default=1, ge=1, description="least number of confidential values in a class")  # noqa: E741
     columns: tuple[str, ...] = Field(
         default=(), description="columns to recode; empty means every quasi-identifier, each of which needs a hierarchy"
     )
     nodes: int = Field(default=16_384, ge=16, le=10_000_000, description="most lattice nodes offered to the records")
-    breedings: int = Field(default=4, ge=1, le=1000, description="recodings tried in one generation")
+    offspring: int = Field(default=4, ge=1, le=1000, description="recodings tried in one generation")
     generations: int = Field(default=20, ge=1, description="generations, where no other budget is given")
+
+    @classmethod
+    def drawback(cls, table: Table) -> str:
+        return (
+            "Its plain form is a baseline of every run, and beside composite it held no point of the front on fifteen "
+            "tasks (docs/how-to/which-search.md); add it where records must be generalised and never averaged"
+        )
 
     def obstacle(self, table: Table) -> str:
         bare = [name for name in self.open_names(table) if table.attribute(name).hierarchy is None]
@@ -202,24 +200,24 @@ class LocalRecodingSearch(LadderSearch):
 
     def class_contents(self, table: Table, names: tuple[str, ...]) -> ContentDemands | None:
         """What every class must hold; None where k and l of the settings say it all."""
-        demands = class_demands(self.demanded, table, names)
+        demands = class_demands(self.demanded_models, table, names)
         if demands.only_size:
             return None
         own = [LDiversity(l=self.l, confidential=tuple(table.confidential[:1]))] if self.l > 1 else []
-        return class_demands([*self.demanded, *own], table, names).arrays
+        return class_demands([*self.demanded_models, *own], table, names).arrays
 
     def encoding(self, table: Table) -> RecodingEncoding:
         return RecodingEncoding(table, self.open_names(table))
 
     def problem(self, encoding: RecodingEncoding, objective: Objective | None, rng: Generator) -> Problem:
         table, most = encoding.table, int(np.log2(self.nodes))
-        ladder, contents = self.table_ladder(table), self.class_contents(table, encoding.names)
-        candidates = RecodingCandidates(encoding, ladder, self.l, (min(8, most), most), contents)
+        k_grid, contents = self.k_grid(table), self.class_contents(table, encoding.names)
+        candidates = RecodingCandidates(encoding, k_grid, self.l, (min(8, most), most), contents)
         quick = len(table) * len(encoding.names) * self.nodes > AT_ONCE
         nodes, moves = (min(8, most), 0) if quick else (most, MOST_MOVES)
-        start = tuple(np.array([k, self.l, nodes, moves, 0], dtype=np.int64) for k in candidates.ladder)
+        start = tuple(np.array([k, self.l, nodes, moves, 0], dtype=np.int64) for k in candidates.k_grid)
         own = RecodingScores(candidates, InformationLoss(columns=encoding.names).against(table))
-        size, redraw = max(len(start), 2), Application(Redraw(candidates), self.breedings)
+        size, redraw = max(len(start), 2), Application(Redraw(candidates), self.offspring)
         return Problem(
             key=candidates.key,
             strategy=Elitist(size, (redraw,), order=DominanceOrder()),
@@ -229,9 +227,9 @@ class LocalRecodingSearch(LadderSearch):
             express=candidates.express,
             ready=candidates.ready,
             together=TOGETHER,
-            facts=demanded_size,
+            facts=_demanded_size,
             notes={
-                "ladder": list(candidates.ladder),
+                "k": list(candidates.k_grid),
                 "columns": list(encoding.names),
                 "nodes": float(Lattice.of(table, encoding.names).size),
             },

@@ -13,34 +13,26 @@ from pydantic import PrivateAttr, model_validator
 from crypsis.encodings.encoding import Encoding
 from crypsis.errors import PlanError, SearchError, TableError, listing
 from crypsis.evolution import Budget, Genome, Problem, Scores
-from crypsis.evolution.problem import PiecewiseScores
+from crypsis.evolution.problem import TaskScores
 from crypsis.masking.method import Family
 from crypsis.masking.partitioning import LARGE
 from crypsis.measures.measure import BoundMeasure
-from crypsis.measures.objective import LimitDemand, Objective, infeasible_scores
-from crypsis.pieces import Pieces, complete
+from crypsis.measures.objective import LimitDemand, Objective, infeasible_objective_scores
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Registry, Settings
 from crypsis.table.rules import EditRule
 from crypsis.table.table import Table
+from crypsis.tasks import Tasks, complete
 
-WORST = infeasible_scores(1.0)
+WORST = infeasible_objective_scores(1.0)
 """Loss and risk of a candidate that cannot be decoded, e.g. because it suppresses more than is allowed."""
 
 
 class Idle(NamedTuple):
-    """Why a setting moves nothing beside the others, and what would let it.
+    """Why a setting moves nothing beside the others, and what would let it."""
 
-    Parameters
-    ----------
-    because : str
-        Completes "crossover moves nothing …".
-    instead : str
-        Completes "leave it out, or …".
-    """
-
-    because: str
-    instead: str
+    because: str  # completes "crossover moves nothing …"
+    instead: str  # completes "leave it out, or …"
 
 
 class Search(Settings):
@@ -70,7 +62,7 @@ class Search(Settings):
     _limits: tuple[LimitDemand, ...] = PrivateAttr(default=())
 
     @property
-    def demanded(self) -> tuple[PrivacyModel, ...]:
+    def demanded_models(self) -> tuple[PrivacyModel, ...]:
         """Privacy models that every solution must meet."""
         return self._requirements
 
@@ -204,7 +196,9 @@ class Search(Settings):
         str
             A sentence; empty if every given setting moves something.
         """
-        return idle_sentence({name: why for name, why in self.idle(guided).items() if name in self.model_fields_set})
+        return idle_search_settings(
+            {name: why for name, why in self.idle(guided).items() if name in self.model_fields_set}
+        )
 
     @model_validator(mode="after")
     def _moves_something(self) -> Self:
@@ -212,7 +206,7 @@ class Search(Settings):
         either, alone = self.idle(True), self.idle(False)
         idle = {name: why for name, why in alone.items() if name in either and name in self.model_fields_set}
         if idle:
-            raise ValueError(idle_sentence(idle))
+            raise ValueError(idle_search_settings(idle))
         return self
 
     def pose(self, table: Table, objective: Objective | None, rng: Generator) -> Problem:
@@ -244,8 +238,12 @@ class Search(Settings):
     def first_seconds(self, table: Table, guided: bool) -> float:
         """About how many seconds its first step takes, where that is no quantum like the later ones; 0 where it is.
 
-        table  the table that is protected
-        guided  whether the measures of a plan score its candidates
+        Parameters
+        ----------
+        table
+            The table that is protected.
+        guided
+            Whether the measures of a plan score its candidates.
         """
         return 0.0
 
@@ -302,8 +300,8 @@ class Search(Settings):
         return ""
 
 
-def idle_sentence(idle: Mapping[str, Idle]) -> str:
-    """A clause for every reason, with the settings that move nothing for it; empty if there are none."""
+def idle_search_settings(idle: Mapping[str, Idle]) -> str:
+    """The contract of a search: a clause for each reason why settings of this search move nothing."""
     clauses = []
     for why in dict.fromkeys(idle.values()):
         names = [name for name in idle if idle[name] == why]
@@ -315,8 +313,8 @@ def idle_sentence(idle: Mapping[str, Idle]) -> str:
 searches: Registry[Search] = Registry("search", built_in=("crypsis.searches",))
 
 
-def privacy_models(objective: Objective) -> tuple[PrivacyModel, ...]:
-    """The models of an objective that say what they demand of a class."""
+def models_a_search_serves(objective: Objective) -> tuple[PrivacyModel, ...]:
+    """The contract of a search: the models of its objective that tell the search what a class must hold."""
     return tuple(model for model in objective.models if isinstance(model, PrivacyModel))
 
 
@@ -327,25 +325,21 @@ class DecodedScores(ABC):
     encoding: Encoding
 
     def __call__(self, candidate: Genome) -> Scores:
-        return complete(self.scoring(candidate))
+        return complete(self.score_tasks(candidate))
 
-    def scoring(self, candidate: Genome) -> Pieces[Scores]:
-        """The same in pieces."""
+    def score_tasks(self, candidate: Genome) -> Tasks[Scores]:
+        """The same in tasks."""
         try:
-            [masked] = yield [lambda: self.encoding.decode(self.expressed(candidate))]
+            [masked] = yield [lambda: self.encoding.decode(self.express_candidate(candidate))]
         except TableError:
             return WORST
-        return (yield from self.reading(masked))
+        return (yield from self.read_tasks(masked))
 
-    def piecewise(self, key: Callable[[Genome], bytes], records: int) -> PiecewiseScores:
-        """The same, divided between quanta where the table is large.
+    def in_tasks(self, key: Callable[[Genome], bytes], records: int) -> TaskScores:
+        """The same, divided between quanta where the table is large."""
+        return TaskScores(self.score_tasks, key, records)
 
-        key  of a candidate
-        records  of the table
-        """
-        return PiecewiseScores(self.scoring, key, records)
-
-    def expressed(self, candidate: Genome) -> Genome:
+    def express_candidate(self, candidate: Genome) -> Genome:
         """The genome that is decoded."""
         return candidate
 
@@ -353,8 +347,8 @@ class DecodedScores(ABC):
     def read(self, masked: Table) -> Scores:
         """The scores of a masked table."""
 
-    def reading(self, masked: Table) -> Pieces[Scores]:
-        """`read` in pieces; in one, unless the scores say otherwise."""
+    def read_tasks(self, masked: Table) -> Tasks[Scores]:
+        """`read` in tasks; in one, unless the scores say otherwise."""
         return (yield [lambda: self.read(masked)])[0]  # type: ignore[no-any-return]
 
 
@@ -377,46 +371,30 @@ class ObjectiveScores(DecodedScores):
     express: Callable[[Genome], Genome] | None = None
     family: Family = Family.RECODING
 
-    def expressed(self, candidate: Genome) -> Genome:
+    def express_candidate(self, candidate: Genome) -> Genome:
         return candidate if self.express is None else self.express(candidate)
 
     def read(self, masked: Table) -> Scores:
         return self.objective.score(masked, self.family)
 
-    def reading(self, masked: Table) -> Pieces[Scores]:
-        return self.objective.scoring(masked, self.family)
+    def read_tasks(self, masked: Table) -> Tasks[Scores]:
+        return self.objective.score_tasks(masked, self.family)
 
 
 # -- Which searches are worth a try on a table, and what each needs to be set: for a first plan, and to compile ahead.
 
 
 class SearchOffer(NamedTuple):
-    """A search that can treat a table.
+    """A search that can treat a table."""
 
-    Parameters
-    ----------
-    name : str
-        Registered name.
-    purpose : str
-        What the search looks for, in a few words.
-    settings : dict
-        What differs from the defaults.
-    drawback : str
-        Why it should be left out all the same; empty if it should not.
-    """
-
-    name: str
-    purpose: str
-    settings: dict[str, Any]
-    drawback: str
+    name: str  # registered name
+    purpose: str  # what the search looks for, in a few words
+    settings: dict[str, Any]  # what differs from the defaults
+    drawback: str  # why it should be left out all the same; empty if it should not
 
 
 def offers(table: Table, k: int) -> list[SearchOffer]:
-    """The searches that state a purpose and can treat a table.
-
-    table  the table to protect, with its roles
-    returns  those that lead, then on a large table the quickest first, so that there is soon something to see
-    """
+    """The searches that state a purpose and can treat a table."""
     stated = [name for name in searches if searches[name].purpose]
     found, sign = [], -1 if len(table) <= LARGE else 1
     for name in sorted(stated, key=lambda name: (not searches[name].leads, sign * searches[name].pace)):

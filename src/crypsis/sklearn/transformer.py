@@ -23,14 +23,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.errors import CrypsisError, TableError, find_repeated, listing, suggestion
+from crypsis.masking.coding import code_within_domain
 from crypsis.table.attribute import Attribute
-from crypsis.table.builders import TOP, attach, build_hierarchy, interval_centres
+from crypsis.table.builders import TOP, attach_built_hierarchy, build_hierarchy, centres_of_built_intervals
 from crypsis.table.encoding import Source
-from crypsis.table.equivalence_classes import equivalence_classes
-from crypsis.table.frames import wrap
+from crypsis.table.frames import to_frame, wrap
 from crypsis.table.hierarchy import MISSING, Hierarchy
-from crypsis.table.profile import suggested_builder
-from crypsis.table.restoring import to_frame
+from crypsis.table.profile import builder_profile_suggests
 from crypsis.table.table import Table
 
 try:
@@ -70,10 +69,10 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @abstractmethod
     def _learn(self, table: Table, rng: Generator) -> None:
-        """Mask the fitted rows and keep what `_masked` needs."""
+        """Mask the fitted rows and keep what `_mask` needs."""
 
     @abstractmethod
-    def _masked(self, table: Table) -> Table:
+    def _mask(self, table: Table) -> Table:
         """The rows masked: fitted ones as fitting left them, others as the class states."""
 
     def _least_rows(self) -> int:
@@ -103,7 +102,7 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         with refused_as_value_error():
             self._text: set[str] = set()
             frame = self._read(X, reset=True).frame
-            self.columns_ = self._chosen(frame.columns)
+            self.columns_ = self._choose_columns(frame.columns)
             if len(frame) < self._least_rows():
                 raise TableError(
                     f"X has {len(frame)} sample{'s' if len(frame) > 1 else ''} and {type(self).__name__} needs at "
@@ -129,7 +128,7 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         with refused_as_value_error():
             given = self._read(X, reset=False)
-            return self._written(given, self._masked(self._table(given.frame)))
+            return self._write_columns(given, self._mask(self._table(given.frame)))
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn should know: text is accepted where it can be masked; floats keep their width."""
@@ -182,7 +181,7 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         cells = [None if cell is None or cell != cell else str(cell) for cell in column.tolist()]  # NaN is not itself
         return pl.Series(name, cells, dtype=pl.String)
 
-    def _chosen(self, names: Sequence[str]) -> tuple[str, ...]:
+    def _choose_columns(self, names: Sequence[str]) -> tuple[str, ...]:
         """Names of the columns to mask, in the order of X."""
         if self.columns is None:
             return tuple(names)
@@ -216,7 +215,7 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     # -- writing --
 
-    def _written(self, given: Given, masked: Table) -> Any:
+    def _write_columns(self, given: Given, masked: Table) -> Any:
         """The masked columns among the others of X, as an array or as the frame that was asked for."""
         restored = nw.from_native(to_frame(masked), eager_only=True)
         if not self._moves_values:  # a mean is a float even where all means are whole
@@ -226,14 +225,14 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         if given.dtype is None and wanted != "default":
             return whole.to_pandas() if wanted == "pandas" else whole.to_polars()
-        answer = as_array(whole)
+        answer = _as_array(whole)
         if given.dtype is None or answer.dtype.kind not in NUMERIC or given.dtype.kind not in NUMERIC:
             return answer
         keep = self._moves_values or given.dtype.kind == "f"
         return answer.astype(given.dtype if keep else np.float64)
 
 
-def as_array(frame: Any) -> NDArray[Any]:
+def _as_array(frame: Any) -> NDArray[Any]:
     """A frame as a matrix of numbers, or of objects where a column holds something else."""
     if all(dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values()):
         return np.asarray(frame.to_numpy())
@@ -243,8 +242,8 @@ def as_array(frame: Any) -> NDArray[Any]:
     return answer
 
 
-def checked_k(k: Any) -> int:
-    """The least number of rows in a class, or a sentence that says what it may be."""
+def check_transformer_k(k: Any) -> int:
+    """Check the parameter k that all scikit-learn transformers share: a whole number of 2 or more."""
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 2:
         raise TableError(f"k is {k!r}; it is a whole number of 2 or more, the least number of rows in a class")
     return int(k)
@@ -259,7 +258,7 @@ def refused_as_value_error() -> Iterator[None]:
         raise ValueError(str(error)) from None
 
 
-def refuse_another_type(before: Attribute, now: Attribute) -> None:
+def _refuse_another_type(before: Attribute, now: Attribute) -> None:
     """Refuse a column that held numbers, dates or categories when fitted and holds something else now."""
     if before.numeric != now.numeric or before.dates != now.dates:
         raise TableError(
@@ -268,11 +267,11 @@ def refuse_another_type(before: Attribute, now: Attribute) -> None:
         )
 
 
-def align_categories(table: Table, fitted: Table) -> Table:
-    """The table with the categories of the fitted one; a category it lacks becomes missing."""
+def align_categories_to_fitted(table: Table, fitted: Table) -> Table:
+    """The table that any transformer makes of X, in the categories of the fitted one; unknown ones become missing."""
     for name in fitted.names:
         before, now = fitted.attribute(name), table.attribute(name)
-        refuse_another_type(before, now)
+        _refuse_another_type(before, now)
         if before.categories != now.categories:
             place = {label: code for code, label in enumerate(before.categories)}
             translate = np.array([*(place.get(label, MISSING) for label in now.categories), MISSING], dtype=np.int32)
@@ -283,36 +282,13 @@ def align_categories(table: Table, fitted: Table) -> Table:
 # -- Fitted rows recognised in other data: values as places among the fitted ones, and rows that equal fitted rows.
 
 
-def codes_within(domain: NDArray[Any], column: NDArray[Any]) -> NDArray[np.int32]:
-    """Place of each value in an ascending domain; −1 where it is not in it."""
-    at = np.minimum(np.searchsorted(domain, column), len(domain) - 1)
-    return np.where(domain[at] == column, at, MISSING).astype(np.int32)
-
-
-def codes_among(fitted: Table, table: Table) -> NDArray[np.int32]:
-    """int32[n, p]: each value as its place among the fitted values of its column; −1 where it is not among them."""
-    pairs = zip(fitted.columns, table.columns, strict=True)
-    return np.stack([codes_within(np.unique(before), column) for before, column in pairs], axis=1)
-
-
-def turns(of: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many equal entries precede each entry."""
+def turns_of_equal_rows(of: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many equal entries of X precede each entry, as transformers share it."""
     order = np.argsort(of, kind="stable")
     ranked = of[order]
     turn = np.empty(len(of), dtype=np.int64)
     turn[order] = np.arange(len(of)) - np.searchsorted(ranked, ranked)
     return turn
-
-
-def fitted_rows(fitted: NDArray[np.int32], rows: NDArray[np.int32]) -> NDArray[np.int64]:
-    """For each row of codes the fitted row it equals, or −1; copies of a tuple take its fitted rows in turn."""
-    of = equivalence_classes(np.concatenate([fitted, rows])).of
-    known, asked = of[: len(fitted)], of[len(fitted) :]
-    order = np.argsort(known, kind="stable")
-    first, last = (np.searchsorted(known[order], asked, side=side) for side in ("left", "right"))
-    count = last - first
-    found = order[np.minimum(first + turns(asked) % np.maximum(count, 1), len(fitted) - 1)]
-    return np.where((count > 0) & (rows >= 0).all(axis=1), found, -1)
 
 
 # -- The hierarchy of a fitted column: it reaches numbers that were not fitted, and says which number an interval is.
@@ -335,11 +311,11 @@ class ColumnHierarchy:
     @classmethod
     def of(cls, table: Table, name: str, spec: Spec | None) -> ColumnHierarchy:
         """The hierarchy a specification, or the look of the column, gives it."""
-        spec = suggested_builder(table, name) if spec is None else spec
-        attribute, _ = attach(spec, table.attribute(name), table.column(name), Source(), ordered=True)
+        spec = builder_profile_suggests(table, name) if spec is None else spec
+        attribute, _ = attach_built_hierarchy(spec, table.attribute(name), table.column(name), Source(), ordered=True)
         if attribute.hierarchy is None:
             raise TableError(f"column {name!r} has no hierarchy; give it one in `hierarchies`")
-        hierarchy = add_root(attribute.hierarchy)
+        hierarchy = _add_root(attribute.hierarchy)
         whole = bool(np.all(hierarchy.values == np.round(hierarchy.values)))
         places = np.arange(hierarchy.size, dtype=np.int32)
         return cls(attribute.but(hierarchy=hierarchy), hierarchy, spec, whole, places)
@@ -349,17 +325,17 @@ class ColumnHierarchy:
         """Name of the builder, or nothing for a file or a ready hierarchy."""
         return self.spec.partition(":")[0] if isinstance(self.spec, str) else ""
 
-    def reaching(self, table: Table) -> ColumnHierarchy:
+    def extend_to(self, table: Table) -> ColumnHierarchy:
         """The same hierarchy with the numbers of a table among its leaves, if its builder can place any number."""
         attribute, before = table.attribute(self.attribute.name), self.hierarchy
-        refuse_another_type(self.attribute, attribute)
+        _refuse_another_type(self.attribute, attribute)
         if not attribute.numeric or self.builder not in ("intervals", "dates"):
             return self
         values = np.union1d(before.values, table.column(attribute.name))
         if len(values) == before.size:
             return self
         wider = build_hierarchy(self.spec, self.attribute, values)
-        moved = codes_within(values, before.values)
+        moved = code_within_domain(values, before.values)
         labels = [wider.labels[0]]
         for level in range(1, wider.height + 1):  # an interval keeps the name it had
             group, leaf = np.unique(before.groups[level], return_index=True)
@@ -374,13 +350,13 @@ class ColumnHierarchy:
         """int32[n]: leaf of each record, −1 where the hierarchy does not hold its value."""
         name = self.attribute.name
         if self.attribute.numeric:
-            return codes_within(self.hierarchy.values, table.column(name))
+            return code_within_domain(self.hierarchy.values, table.column(name))
         where = {label: code for code, label in enumerate(self.hierarchy.labels[0])}
         places = [*(where.get(label, MISSING) for label in table.attribute(name).categories), MISSING]
         return np.array(places, dtype=np.int32)[table.column(name)]
 
     @cached_property
-    def _lifted(self) -> NDArray[np.int32]:
+    def _lifted_nodes(self) -> NDArray[np.int32]:
         """int32[levels, leaves + 1]: node of each leaf at each level; last the root, for what is not held."""
         root = self.hierarchy.offsets[-1] - 1
         rows = [
@@ -395,7 +371,7 @@ class ColumnHierarchy:
 
     def nodes(self, leaf: NDArray[np.int32], level: NDArray[Any]) -> NDArray[np.int32]:
         """Node of each leaf at the level given with it; the root where there is no leaf."""
-        lifted: NDArray[np.int32] = self._lifted[level, leaf]
+        lifted: NDArray[np.int32] = self._lifted_nodes[level, leaf]
         return lifted
 
     def level_of(self, nodes: NDArray[np.int32]) -> NDArray[np.int8]:
@@ -407,15 +383,15 @@ class ColumnHierarchy:
         leaves, of = np.unique(leaf, return_inverse=True)
         members, at = np.unique(member, return_inverse=True)
         apart = np.zeros((len(leaves), len(members)), dtype=np.int8)
-        for level in self._lifted:
+        for level in self._lifted_nodes:
             apart += level[leaves][:, None] != level[members]
         return np.minimum(apart, np.int8(self.hierarchy.height))[of][:, at]
 
     @cached_property
     def losses(self) -> NDArray[np.float64]:
         """float64[levels, leaves + 1]: loss of a cell, (fitted leaves of its node − 1) / (all fitted leaves − 1)."""
-        held = np.bincount(self._lifted[:, self.moved].ravel(), minlength=int(self.hierarchy.offsets[-1]))
-        return np.asarray((held[self._lifted] - 1) / max(len(self.moved) - 1, 1))
+        held = np.bincount(self._lifted_nodes[:, self.moved].ravel(), minlength=int(self.hierarchy.offsets[-1]))
+        return np.asarray((held[self._lifted_nodes] - 1) / max(len(self.moved) - 1, 1))
 
     def centres(self) -> NDArray[np.float64]:
         """float64[nodes]: the number that stands for each node of a numeric column, whatever leaves were added."""
@@ -423,7 +399,7 @@ class ColumnHierarchy:
         middles = [values]
         if self.builder == "intervals" and isinstance(self.spec, str):
             text = self.spec.partition(":")[2]
-            middles += interval_centres(text, self.attribute, values, whole=self.whole)
+            middles += centres_of_built_intervals(text, self.attribute, values, whole=self.whole)
         middles += [middles[-1]] * (len(groups) - len(middles))
         found = [_midrange(middle, group) for middle, group in zip(middles[:-1], groups[:-1], strict=True)]
         return np.concatenate([*found, _midrange(middles[-1][self.moved], np.zeros_like(self.moved))])
@@ -437,7 +413,7 @@ def _midrange(values: NDArray[np.float64], group: NDArray[np.int32]) -> NDArray[
     return np.asarray(low + (high - low) / 2)
 
 
-def add_root(hierarchy: Hierarchy) -> Hierarchy:
+def _add_root(hierarchy: Hierarchy) -> Hierarchy:
     """The hierarchy, with a level more where its highest has several groups."""
     if len(hierarchy.labels[-1]) == 1:
         return hierarchy

@@ -1,5 +1,5 @@
 """The studio: protect and release a file on local web pages, without programming."""
 
-from crypsis.studio.server import serve
+from crypsis.studio.server import serve_studio
 
-__all__ = ["serve"]
+__all__ = ["serve_studio"]

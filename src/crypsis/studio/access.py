@@ -7,14 +7,18 @@ cookie, and its body must be small unless it is an upload. A refusal is one sent
 from __future__ import annotations
 
 import hmac
+import html
 import logging
 import secrets
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from crypsis.table.atomic_files import write_atomically
 
 SMALL = 2_000_000
 """Largest body of a form, in bytes."""
@@ -173,14 +177,14 @@ class AccessControl:
         most = LARGEST if scope["path"] == UPLOAD else SMALL
         taken = 0
 
-        async def counted() -> Message:
+        async def receive_counted() -> Message:
             """The body up to its largest size; beyond it the application sees a disconnect."""
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
             return message if taken <= most else {"type": "http.disconnect"}
 
-        async def guarded(message: Message) -> None:
+        async def send_guarded(message: Message) -> None:
             if taken > most:
                 return
             if message["type"] == "http.response.start":
@@ -190,7 +194,7 @@ class AccessControl:
             await send(message)
 
         try:
-            await self.app(scope, counted, guarded)
+            await self.app(scope, receive_counted, send_guarded)
         except Exception as error:  # noqa: BLE001  a message may quote data and must not reach the log
             if taken <= most:
                 log.error("%s at %s: %s", type(error).__name__, scope["path"], _place(error))
@@ -214,3 +218,23 @@ def _place(error: BaseException) -> str:
         frames.append(f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}")
         trace = trace.tb_next
     return " < ".join(frames[::-1][:6])
+
+
+ENTRY = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Crypsis studio</title>
+<form method="post" action="{address}"><input type="hidden" name="token" value="{token}">
+<button>Open the studio</button></form><script>document.forms[0].submit()</script></html>
+"""
+
+
+def access_file_with_token(folder: Path, entry: Credentials) -> Path:
+    """Access by one browser: a file only its owner may read, which posts the token, unseen in the command line.
+
+    It is removed when somebody has come in. Files of studios that were killed are removed too: their tokens are void.
+    """
+    for left in folder.glob("open-*.html"):
+        left.unlink(missing_ok=True)
+    path = folder / f"open-{secrets.token_hex(8)}.html"
+    content = ENTRY.format(address=html.escape(f"{entry.home}{DOOR}"), token=html.escape(entry.token))
+    write_atomically(path, content.encode())
+    entry.entered = lambda: path.unlink(missing_ok=True)
+    return path

@@ -21,7 +21,7 @@ from pathlib import Path
 from filelock import lock_descriptor
 
 from crypsis.errors import SearchError
-from crypsis.run.folder import GUARD, STORE
+from crypsis.run.store import GUARD, STORE
 from crypsis.table.files import write_atomically
 
 PROGRAM = (sys.executable, "-c", "from crypsis.cli import program; program()")
@@ -61,8 +61,8 @@ def record(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.job.json")
 
 
-def job(folder: Path) -> Job | None:
-    """The recorded job of a run."""
+def recorded_job(folder: Path) -> Job | None:
+    """The recorded job of a run: the process in which the studio started its search."""
     try:
         return Job(**json.loads(record(folder).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -71,22 +71,22 @@ def job(folder: Path) -> Job | None:
 
 def is_running(folder: Path) -> bool:
     """Whether a search runs in the folder, started by the studio or elsewhere."""
-    known = job(folder)
+    known = recorded_job(folder)
     return (known is not None and known.alive) or _is_locked(folder)
 
 
-def run_command(plan: Path, folder: Path) -> list[str]:
-    """The command that starts a run."""
+def start_job_command(plan: Path, folder: Path) -> list[str]:
+    """The command by which the studio starts a run in a process of its own."""
     return ["run", str(plan), "--out", str(folder), "--quiet"]
 
 
-def resume_command(folder: Path, budget: str | None = None) -> list[str]:
-    """The command that continues a run."""
+def resume_job_command(folder: Path, budget: str | None = None) -> list[str]:
+    """The command by which the studio continues a run in a process of its own."""
     return ["resume", str(folder), "--quiet", *(["--budget", budget] if budget else [])]
 
 
-def as_typed(command: list[str]) -> str:
-    """The command as a person types it."""
+def job_command_as_typed(command: list[str]) -> str:
+    """The usual command by which the studio starts a search, as a person types it."""
     return shlex.join(["crypsis", *(word for word in command if word != "--quiet")])
 
 
@@ -109,8 +109,8 @@ def start(folder: Path, command: list[str]) -> Job:
     return started
 
 
-def warm_up() -> None:
-    """Compile kernels in a separate process while the first search compiles others."""
+def warm_up_in_job() -> None:
+    """Compile kernels in a process of the studio while the first search compiles others in its own."""
     nothing = subprocess.DEVNULL
     command = [*PROGRAM, "doctor", "--compile"]
     _children.append(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True))
@@ -118,7 +118,7 @@ def warm_up() -> None:
 
 def stop(folder: Path, patience: float = PATIENCE) -> None:
     """Ask a search to write its state and end; one that was started elsewhere is not stopped."""
-    known = job(folder)
+    known = recorded_job(folder)
     if known is None or not known.alive:
         if _is_locked(folder):
             raise SearchError(f"{folder.name}: this search was started outside the studio; stop it there with Ctrl-C")
@@ -175,8 +175,8 @@ class RunStatus:
     finished: bool = False
 
 
-def run_status(folder: Path) -> RunStatus:
-    """The status of a run; zeros while the search makes its folder."""
+def job_run_status(folder: Path) -> RunStatus:
+    """The status of a run that the studio watches; zeros while the process makes its folder."""
     try:
         with closing(sqlite3.connect(folder / STORE, timeout=5)) as store:
             notes = {key: json.loads(value) for key, value in store.execute("SELECT key, value FROM meta")}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from types import FunctionType
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -18,10 +21,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def answer(message: str = "", go: str = "", parts: Mapping[str, str] | None = None, stamp: str = "") -> Response:
-    """A response for a script: a message, a page to go to, and parts of the page by their id.
-
-    stamp    of the plan after this change, so that the page does not fetch its own change again
-    """
+    """A response for a script: a message, a page to go to, and parts of the page by their id."""
     return JSONResponse({"message": message, "go": go, "parts": dict(parts or {}), "stamp": stamp, "problems": []})
 
 
@@ -32,34 +32,37 @@ def refusal(*problems: str) -> Response:
 
 Work = TypeVar("Work", bound=Callable[..., Response])
 
+_ADDRESSES: dict[Callable[..., Response], tuple[Callable[..., Route], str]] = {}
+"""Marked methods of pages: the kind of route and the address of each."""
+
 
 def shows(path: str) -> Callable[[Work], Work]:
     """Mark a method of a page as what answers a GET of an address."""
-    return partial(_at, get, path)
+    return partial(_at, route_get_responses, path)
 
 
 def changes(path: str) -> Callable[[Work], Work]:
     """Mark a method of a page as what answers a POST to an address."""
-    return partial(_at, post, path)
+    return partial(_at, route_post_responses, path)
 
 
 def _at(kind: Callable[..., Route], path: str, work: Work) -> Work:
-    work.__dict__["address"] = kind, path
+    _ADDRESSES[work] = kind, path
     return work
 
 
 def routes_of(page: object) -> list[Route]:
     """The routes of the marked methods of a page, in the order in which they are written."""
-    marked = [(work.__dict__["address"], name) for name, work in vars(type(page)).items() if "address" in _notes(work)]
+    marked = [(_ADDRESSES[work], name) for name, work in vars(type(page)).items() if _is_marked(work)]
     return [kind(path, getattr(page, name)) for (kind, path), name in marked]
 
 
-def _notes(work: object) -> Mapping[str, Any]:
-    return getattr(work, "__dict__", {})
+def _is_marked(work: object) -> bool:
+    return isinstance(work, FunctionType) and work in _ADDRESSES
 
 
-def get(path: str, work: Callable[[Request], Response]) -> Route:
-    """The route of a page or a part of one; an error is a sentence instead."""
+def route_get_responses(path: str, work: Callable[[Request], Response]) -> Route:
+    """Route of GET requests whose responses are made in a thread; an error becomes a sentence."""
 
     async def handle(request: Request) -> Response:
         try:
@@ -70,8 +73,8 @@ def get(path: str, work: Callable[[Request], Response]) -> Route:
     return Route(path, handle, methods=["GET"])
 
 
-def post(path: str, work: Callable[[Request, Form], Response]) -> Route:
-    """The route of a change; an error is a list of sentences."""
+def route_post_responses(path: str, work: Callable[[Request, Form], Response]) -> Route:
+    """Route of POST requests whose forms are read and responses made in a thread; errors become sentences."""
 
     async def handle(request: Request) -> Response:
         form: dict[str, Any] = read_form(await request.body())
@@ -81,3 +84,27 @@ def post(path: str, work: Callable[[Request, Form], Response]) -> Route:
             return refusal(*str(error).splitlines())
 
     return Route(path, handle, methods=["POST"])
+
+
+STYLE = re.compile(r'\sstyle="([^"]*)"')
+
+
+SHEET = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+
+
+META = re.compile(r"<meta http-equiv=\"Content-Security-Policy\"[^>]*>")
+
+
+def respond_with_report(html: str) -> tuple[str, str]:
+    """A report as a response, styles in one sheet for a policy without unsafe-inline: page and nonce of the sheet."""
+    nonce = secrets.token_urlsafe(16)
+    styles: dict[str, str] = {}
+
+    def name_style(found: re.Match[str]) -> str:
+        key = styles.setdefault(found[1], f"s{len(styles)}")
+        return f' data-style="{key}"'
+
+    page = STYLE.sub(name_style, META.sub("", html))
+    more = "".join(f'[data-style="{key}"]{{{text}}}' for text, key in styles.items())
+    page = SHEET.sub(lambda found: f'<style nonce="{nonce}">{found[1]}{more}</style>', page, count=1)
+    return page, nonce

@@ -1,45 +1,128 @@
-"""The server of the studio: on this machine only, until Ctrl-C."""
+"""The routes of the studio and its server: on this machine only, until Ctrl-C."""
 
 from __future__ import annotations
 
+import asyncio
 import errno
-import html
+import json
 import logging
-import secrets
 import socket
 import webbrowser
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from crypsis.errors import TableError
-from crypsis.studio.access import DOOR, AccessControl, Credentials, own_host
-from crypsis.studio.app import build
-from crypsis.studio.opening import open_example, open_path, sweep_uploads
-from crypsis.studio.studio import Studio, home
-from crypsis.table.atomic_files import write_atomically
+from crypsis.studio.access import AccessControl, Credentials, access_file_with_token, own_host
+from crypsis.studio.pages import compare, data, front, goal, release
+from crypsis.studio.pages.data import sweep_uploads
+from crypsis.studio.responses import Handler, route_get_responses
+from crypsis.studio.session import open_example_session, open_path
+from crypsis.studio.studio import Studio, studio_home
+
+# -- The routes of the studio.
+
+STATIC = Path(__file__).parent / "static"
+EVERY = 0.7
+"""Seconds between two checks of the run."""
+
+
+def build(studio: Studio) -> Starlette:
+    """The application; `access` decides who may use it."""
+    pages = (data, goal, front, compare, release)
+    return Starlette(
+        routes=[
+            *(route for page in pages for route in page.routes(studio)),
+            route_get_responses("/head", lambda request: studio.part("head.html", head=studio.head())),
+            Route("/events", _events(studio)),
+            Route("/vega.js", _draw_handler(studio)),
+            Route("/static/{name}", _static()),
+        ],
+        exception_handlers={404: _nothing_here, 500: _own_problem},
+    )
+
+
+def _nothing_here(request: Request, error: Exception) -> Response:
+    return PlainTextResponse("There is no such page; go back to the Front page of the studio.\n", status_code=404)
+
+
+def _own_problem(request: Request, error: Exception) -> Response:
+    words = "Internal error; nothing is lost. Go back, or restart the studio.\n"
+    return PlainTextResponse(words, status_code=500)
+
+
+def _draw_handler(studio: Studio) -> Handler:
+    async def handle(request: Request) -> Response:
+        script = await run_in_threadpool(studio.bundle.read)
+        return Response(script, media_type="text/javascript", headers={"cache-control": "private, max-age=86400"})
+
+    return handle
+
+
+def _static() -> Handler:
+    """Scripts, styles and images from memory, so that no name in a request reaches the file system."""
+    kinds = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+    held = {path.name: (path.read_bytes(), kinds[path.suffix]) for path in STATIC.iterdir() if path.suffix in kinds}
+
+    async def handle(request: Request) -> Response:
+        found = held.get(request.path_params["name"])
+        if found is None:
+            raise HTTPException(404)
+        return Response(found[0], media_type=found[1])
+
+    return handle
+
+
+def _state(studio: Studio) -> dict[str, Any]:
+    """The version is read first, so that the rest is never older than its version."""
+    return {"version": studio.revision(), **studio.status()}
+
+
+def _events(studio: Studio) -> Handler:
+    """Server-sent events: the state of the search when it changes, else a comment now and then."""
+
+    async def watch(request: Request) -> AsyncIterator[bytes]:
+        last, quiet = "", 0
+        while not (studio.leaving() or await request.is_disconnected()):
+            content = await run_in_threadpool(_state, studio)
+            text = json.dumps(content)
+            quiet += 1
+            if text != last:
+                last, quiet = text, 0
+                yield f"data: {text}\n\n".encode()
+            elif quiet > 20:
+                quiet = 0
+                yield b": still here\n\n"
+            await asyncio.sleep(EVERY)
+
+    async def handle(request: Request) -> Response:
+        return StreamingResponse(watch(request), media_type="text/event-stream")
+
+    return handle
+
+
+# -- The server of the studio: on this machine only, until Ctrl-C.
 
 LOOPBACK = ("127.0.0.1", "::1")
 """Both addresses a name that ends in .localhost may lead to: what the studio does not take, another could."""
 ATTEMPTS = 20
-ENTRY = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Crypsis studio</title>
-<form method="post" action="{address}"><input type="hidden" name="token" value="{token}">
-<button>Open the studio</button></form><script>document.forms[0].submit()</script></html>
-"""
 
 
-def serve(
+def serve_studio(
     path: Path | None, port: int, say: Callable[[str], None], *, browser: bool = True, own_name: bool = True
 ) -> None:
-    """Open the studio on a file, a plan, a run or the built-in example, and serve it until it is stopped.
-
-    say       prints a sentence on the terminal
-    own_name  answer to a random name that ends in .localhost, whose cookies no other server of this machine sees
-    """
-    own = home()
+    """Run the server of the studio with its routes, on this machine only, until it is stopped by Ctrl-C."""
+    own = studio_home()
     sweep_uploads(own)
-    session = open_example(own) if path is None else open_path(path)
+    session = open_example_session(own) if path is None else open_path(path)
     studio = Studio(own, session)
     listeners = listen(port)
     entry = Credentials(int(listeners[0].getsockname()[1]), own_host() if own_name else LOOPBACK[0])
@@ -47,7 +130,7 @@ def serve(
     say("the address works on this machine while the studio runs; Ctrl-C ends the studio, searches continue")
     logging.getLogger("crypsis.studio").addHandler(logging.StreamHandler())
     if browser:
-        webbrowser.open(entry_file(own, entry).as_uri())
+        webbrowser.open(access_file_with_token(own, entry).as_uri())
     settings = uvicorn.Config(
         AccessControl(build(studio), entry),
         access_log=False, log_level="warning", lifespan="off", server_header=False, timeout_graceful_shutdown=1,
@@ -60,27 +143,13 @@ def serve(
         entry.entered()
 
 
-def entry_file(folder: Path, entry: Credentials) -> Path:
-    """A file only its owner may read, which posts the token; a command line would show it to every user.
-
-    It is removed when somebody has come in. Files of studios that were killed are removed too: their tokens are void.
-    """
-    for left in folder.glob("open-*.html"):
-        left.unlink(missing_ok=True)
-    path = folder / f"open-{secrets.token_hex(8)}.html"
-    content = ENTRY.format(address=html.escape(f"{entry.home}{DOOR}"), token=html.escape(entry.token))
-    write_atomically(path, content.encode())
-    entry.entered = lambda: path.unlink(missing_ok=True)
-    return path
-
-
 def listen(port: int) -> list[socket.socket]:
     """Sockets on both loopback addresses with the same port; 0 takes a port that is free on both."""
     for _ in range(ATTEMPTS):
-        first = _bound(socket.AF_INET, LOOPBACK[0], port)
+        first = _bind(socket.AF_INET, LOOPBACK[0], port)
         assert first is not None
         try:
-            second = _bound(socket.AF_INET6, LOOPBACK[1], int(first.getsockname()[1]))
+            second = _bind(socket.AF_INET6, LOOPBACK[1], int(first.getsockname()[1]))
         except OSError as error:
             first.close()
             if error.errno == errno.EADDRINUSE and not port:
@@ -90,7 +159,7 @@ def listen(port: int) -> list[socket.socket]:
     raise TableError(f"no port is free on both {' and '.join(LOOPBACK)}; name one with --port")
 
 
-def _bound(family: socket.AddressFamily, address: str, port: int) -> socket.socket | None:
+def _bind(family: socket.AddressFamily, address: str, port: int) -> socket.socket | None:
     """A listening socket; None where this machine has no IPv6."""
     try:
         made = socket.socket(family, socket.SOCK_STREAM)

@@ -1,30 +1,151 @@
-"""A session: a file, its plan, a run, and the choices made so far, all on disk.
+"""Write a changed plan into its old text: comments, order and layout of what did not change stay.
 
-Choices that are not part of the plan (pins, the chosen solution, limits of the chart, waivers) are in a small file next
-to the plan, so that two tabs agree and nothing is lost by a restart.
+Only values that differ are written. A comment after a value stays when the value changes; a comment in a table is
+removed with the table.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import threading
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT, InlineTable, Item
+from tomlkit.items import Table as TomlTable
+
 from crypsis.errors import CrypsisError, PlanError, SearchError, TableError
 from crypsis.measures.masking_description import MaskingDescription
-from crypsis.measures.utility import PropensityScore, UtilityCard, general_utility
+from crypsis.measures.utility import PropensityScore, UtilityCard, general_utility_of_card
 from crypsis.plan import Plan, draft
-from crypsis.plan.document import load
+from crypsis.plan.document import as_toml, load
 from crypsis.run import Front, Run, Solution
-from crypsis.run.folder import LOCK, PLAN, STORE, Lock, plan_fingerprint
+from crypsis.run.store import LOCK, PLAN, STORE, Lock, plan_fingerprint_in_store
 from crypsis.studio import jobs
-from crypsis.studio.jobs import RunStatus, run_status
-from crypsis.studio.rewriting import rewrite
-from crypsis.table.files import PARQUET, read_table, write_atomically
+from crypsis.studio.jobs import RunStatus, job_run_status
+from crypsis.table.atomic_files import private_folder
+from crypsis.table.example import EDUCATION, INVENTED, example, hierarchies
+from crypsis.table.files import read_table, write_atomically, write_hierarchy_file, write_table
 from crypsis.table.profile import Profile, profile
+from crypsis.table.readers import readers
+from crypsis.table.readers.text import TEXT
 from crypsis.table.table import Table
+
+NAMES = ("model", "measure", "name", "holds")
+"""Keys that identify a table of a list."""
+
+
+def rewrite_session_plan(text: str, document: Mapping[str, Any], plan: Plan) -> str:
+    """A session of the studio writes its changed plan into the old text, with comments and layout kept."""
+    try:
+        old = tomlkit.parse(text)
+        _merge(old, document, top=True)
+        new = old.as_string()
+        if Plan.parse(tomllib.loads(new)) == plan:
+            return new
+    except (TOMLKitError, tomllib.TOMLDecodeError, ValueError, KeyError, TypeError):
+        pass  # if the layout cannot be kept, comments are lost and the plan is not
+    return as_toml(plan)
+
+
+def _merge(old: Any, new: Mapping[str, Any], top: bool = False) -> None:
+    for key in [key for key in old if key not in new]:
+        del old[key]
+    for key, value in new.items():
+        if key not in old:
+            old[key] = _make_value(value, top)
+        elif _plain(old[key]) != value:
+            _change(old, key, value, top)
+
+
+def _change(old: Any, key: str, value: Any, top: bool) -> None:
+    before = old[key]
+    if isinstance(before, AoT) and _is_tables(value):
+        _merge_list(before, value)
+    elif isinstance(before, TomlTable) and isinstance(value, Mapping):
+        _merge(before, value)
+    elif isinstance(before, TomlTable) and _is_tables(value) and len(value) == 1:  # [search] for the only [[search]]
+        _merge(before, value[0])
+    elif isinstance(before, (AoT, TomlTable)):
+        del old[key]
+        old[key] = _make_value(value, top)
+    else:
+        made = _make_value(value, top)
+        made.trivia.comment_ws, made.trivia.comment = before.trivia.comment_ws, before.trivia.comment
+        made.trivia.trail = before.trivia.trail
+        old[key] = made
+
+
+def _merge_list(old: AoT, new: Sequence[Mapping[str, Any]]) -> None:
+    """Tables that stay keep their text when others are removed or added."""
+    left = list(old)
+    kept: list[tuple[TomlTable | None, Mapping[str, Any]]] = []
+    for value in new:
+        same = [table for table in left if _name(table) == _name(value)]
+        same.sort(key=lambda table: _plain(table) != value)
+        left = [table for table in left if not same or table is not same[0]]
+        kept.append((same[0] if same else None, value))
+    while len(old):
+        del old[0]
+    for table, value in kept:
+        if table is None:
+            table = _table(value)
+            table.add(tomlkit.nl())
+        else:
+            _merge(table, value)
+        old.append(table)
+
+
+def _name(table: Mapping[str, Any]) -> str:
+    return next((str(table[key]) for key in NAMES if key in table), "")
+
+
+def _plain(item: Any) -> Any:
+    return item.unwrap() if isinstance(item, Item) else item
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
+
+
+def _make_value(value: Any, top: bool) -> Item:
+    """A new value: tables with a header where a plan has them, everything else in one line."""
+    if isinstance(value, Mapping):
+        return _table(value) if top else _inline(value)
+    if _is_tables(value):
+        tables = tomlkit.aot()
+        for each in value:
+            tables.append(_table(each))
+        return tables
+    made: Item = tomlkit.item(value)
+    return made
+
+
+def _table(content: Mapping[str, Any]) -> TomlTable:
+    table = tomlkit.table()
+    for key, value in content.items():
+        table.add(key, _make_value(value, top=False))
+    return table
+
+
+def _inline(content: Mapping[str, Any]) -> InlineTable:
+    made = tomlkit.inline_table()
+    made.update(content)
+    spaced: InlineTable = tomlkit.value("{ " + made.as_string()[1:-1].strip() + " }")  # type: ignore[assignment]
+    return spaced
+
+
+# -- A session: a file, its plan, a run, and the choices made so far, all on disk.
+#
+# Choices that are not part of the plan (pins, the chosen solution, limits of the chart, waivers) are in a small file
+# next to the plan, so that two tabs agree and nothing is lost by a restart.
 
 USUAL_K = 5
 WAIT = 0.4
@@ -64,12 +185,7 @@ class FileReading:
         try:
             self._refuse_wide(_header_width(self.source))
             settings = Plan.read(self.plan).data if self.plan.exists() else None
-            if settings is None:
-                raw = read_table(self.source)
-            else:
-                raw = read_table(
-                    self.source, delimiter=settings.delimiter, encoding=settings.encoding, missing=settings.missing
-                )
+            raw = read_table(self.source, **({} if settings is None else settings.reading()))
             self._refuse_wide(len(raw.names))
             seen = profile(raw)
             if not self.plan.exists():
@@ -77,7 +193,7 @@ class FileReading:
                 write_atomically(self.plan, text.encode())
             self._raw, self.profile = raw, seen
         except CrypsisError as error:
-            self.problem = _without_folder(str(error), self.source.parent)
+            self.problem = _with_plan(_without_folder(str(error), self.source.parent), self.source.name)
         except (OSError, MemoryError) as error:
             self.problem = f"{self.source.name} cannot be read ({type(error).__name__}); check the file and try again"
 
@@ -106,11 +222,18 @@ class FileReading:
 
 def _header_width(source: Path) -> int:
     """About how many columns a text file has, by its first line, so that a wide file is not read; else 0."""
-    if source.suffix.lower() in PARQUET:
+    if not source.name.lower().endswith(TEXT):
         return 0
     with source.open("rb") as file:
         line = file.readline(10_000_000)
     return 1 + max(line.count(mark) for mark in (b",", b";", b"\t", b"|"))
+
+
+def _with_plan(sentence: str, name: str) -> str:
+    """The sentence, and how an option that it names is given where there is no command line."""
+    if " --" not in sentence:
+        return sentence
+    return f"{sentence} (on a command line: crypsis init {name} with that option, then open the plan it writes here)"
 
 
 def _without_folder(sentence: str, folder: Path) -> str:
@@ -183,7 +306,7 @@ class Session:
         plan, problems = Plan.understand(document)
         if plan is None or problems:
             return problems
-        text = rewrite(self.plan_path.read_text(encoding="utf-8"), document, plan)
+        text = rewrite_session_plan(self.plan_path.read_text(encoding="utf-8"), document, plan)
         write_atomically(self.plan_path, text.encode(), replace=True)
         return []
 
@@ -301,7 +424,7 @@ class Session:
         written, known = self.run_stamps(), self._run_status
         if known is None or known[0] != written:
             folder = self.run_folder
-            known = self._run_status = (written, run_status(folder) if folder is not None else RunStatus())
+            known = self._run_status = (written, job_run_status(folder) if folder is not None else RunStatus())
         return known[1]
 
     @property
@@ -313,7 +436,7 @@ class Session:
         """A solution of the run."""
         return self.front.pick(number)
 
-    def masked(self, number: int) -> Table:
+    def masked_table(self, number: int) -> Table:
         """The masked table of a solution."""
         with self._decoding:
             return self.run.decode(number)
@@ -332,7 +455,7 @@ class Session:
         """How well models tell the file of a solution from the original; measured once."""
         key = self.run_folder, number
         if key not in self._general:
-            self._general[key] = general_utility(self.run.original, self.masked(number))
+            self._general[key] = general_utility_of_card(self.run.original, self.masked_table(number))
         return self._general[key]
 
     @property
@@ -349,7 +472,7 @@ class Session:
         try:
             _ = self.front  # a run that cannot be opened cannot continue
             begun = Lock.read(self.run_folder) if self.run_folder is not None else None
-            return begun is None or begun.plan != plan_fingerprint(self.plan)
+            return begun is None or begun.plan != plan_fingerprint_in_store(self.plan)
         except CrypsisError:
             return True
 
@@ -367,10 +490,10 @@ class Session:
         if folder is not None and jobs.is_running(folder):
             return
         if folder is not None and self.has_run and not self.outdated:
-            jobs.start(folder, jobs.resume_command(folder))
+            jobs.start(folder, jobs.resume_job_command(folder))
             return
         fresh = self.new_run()
-        jobs.start(fresh, jobs.run_command(self.plan_path, fresh))
+        jobs.start(fresh, jobs.start_job_command(self.plan_path, fresh))
         self.change(run=fresh.name)
 
     def extend(self, budget: str) -> None:
@@ -378,7 +501,7 @@ class Session:
         folder = self.run_folder
         if folder is None:
             raise PlanError("there is no search to continue; press Start")
-        jobs.start(folder, jobs.resume_command(folder, budget))
+        jobs.start(folder, jobs.resume_job_command(folder, budget))
 
     def pause(self) -> None:
         """Stop the search; it can be continued."""
@@ -392,3 +515,85 @@ def _stamp(path: Path) -> str:
     except OSError:
         return "0"
     return f"{found.st_ino}.{found.st_mtime_ns}.{found.st_size}"
+
+
+# -- Opening a session on a data file, a plan, a run or the example.
+
+EXAMPLE_ROWS = 1000
+EXAMPLE_BUDGET = "5s"
+EXAMPLE_RULEBOOK = "licensed"
+PART = ".part"
+"""Suffix of an upload that is not complete."""
+ENDINGS = readers.suffixes()
+"""Suffixes of the files that are read."""
+
+
+def open_path(path: Path) -> Session:
+    """The session for a data file, a plan or a run folder."""
+    path = path.expanduser().resolve()
+    if (path / STORE).is_file():
+        return _open_run(path)
+    if path.is_dir():
+        raise TableError(f"{path.name}: a folder without a run; give a data file, a plan.toml or a run folder")
+    if not path.is_file():
+        raise TableError(f"{path.name}: there is no such file; check the path")
+    if path.suffix.lower() == ".toml":
+        return Session((path.parent / Plan.read(path).data.source).resolve(), path)
+    if path.suffix.lower() not in ENDINGS:
+        raise TableError(
+            f"{path.name} ends in {path.suffix or 'nothing'!r}; the studio reads {', '.join(ENDINGS)}, a plan (.toml) "
+            f"or a run folder"
+        )
+    return Session(path, path.with_name(f"{path.stem}-plan.toml"))
+
+
+def _open_run(folder: Path) -> Session:
+    """The session of a run, with a plan next to it that may be changed for the next run."""
+    run = Run.open(folder)
+    run.close()
+    if not run.lock.home:
+        raise PlanError(f"{folder.name}: this run protects a table from memory; the studio needs one from a file")
+    source = (Path(run.lock.home) / run.plan.data.source).resolve()
+    for plan in sorted(folder.parent.glob("*.toml")):
+        if folder.name.startswith(f"{plan.stem}-run"):
+            return Session(source, plan, folder)
+    beside = folder.with_name(f"{folder.name}-plan.toml")
+    if not beside.exists():
+        document = tomllib.loads((folder / PLAN).read_text(encoding="utf-8"))
+        document["data"]["source"] = os.path.relpath(source, folder.parent)
+        write_atomically(beside, as_toml(Plan.parse(document)).encode())
+    return Session(source, beside, folder)
+
+
+def open_example_session(home: Path) -> Session:
+    """A session of the studio on the built-in table of invented people, with a search that has run or runs now."""
+    folder = home / "example"
+    plan = folder / "people-plan.toml"
+    if not plan.exists():
+        write_example_for_session(folder, plan)
+    session = Session(folder / "people.csv", plan)
+    if not session.choices.rulebook:
+        session.change(rulebook=EXAMPLE_RULEBOOK)
+    if not session.has_run:
+        session.start()
+        jobs.warm_up_in_job()
+    return session
+
+
+def write_example_for_session(folder: Path, plan: Path, rows: int = EXAMPLE_ROWS) -> None:
+    """Write the example that a session of the studio opens: people, hierarchies and a plan."""
+    shutil.rmtree(folder, ignore_errors=True)  # of a start that was interrupted
+    private_folder(folder / "hierarchies")
+    source, original = folder / "people.csv", example(rows)
+    write_table(original, source)
+    read = read_table(source)
+    invented = dict.fromkeys(original.confidential, INVENTED)
+    document = tomllib.loads(draft(source, plan, read, profile(read), 5, invented))
+    for name, hierarchy in hierarchies().items():
+        if name in ("age", "hours"):
+            continue  # the draft has intervals for them
+        write_hierarchy_file(hierarchy, folder / "hierarchies" / f"{name}.csv")
+        document["columns"][name]["hierarchy"] = f"hierarchies/{name}.csv"
+    document["columns"]["education"] |= {"kind": "ordinal", "order": [each[0] for each in EDUCATION]}
+    document["run"] = {"budget": EXAMPLE_BUDGET}
+    write_atomically(plan, as_toml(Plan.parse(document)).encode())

@@ -15,13 +15,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from starlette.responses import HTMLResponse, Response
 
 from crypsis.errors import CrypsisError, TableError
-from crypsis.plan import read_budget
+from crypsis.plan import read_plan_budget
 from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.studio import jobs
 from crypsis.studio.jobs import RunStatus
 from crypsis.studio.session import Session
 from crypsis.table.atomic_files import private_folder, write_atomically
-from crypsis.text import burden_text, class_size_text, column_text, intruder_text, omission_text
+from crypsis.text import burden_text_of_card, class_size_text, column_text, intruder_text, omission_text_on_card
+from crypsis.text.reports import count_text, figure_text, integer_text, percent_text
 
 _MAKE = "import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle())"
 
@@ -47,8 +48,8 @@ class Bundle:
             return self.path.read_bytes()
 
 
-def home() -> Path:
-    """The folder of the studio: example, uploads and chart library, private to the user."""
+def studio_home() -> Path:
+    """The studio's own folder, private to the user: the example, uploads and the chart library of its pages."""
     given, state = os.environ.get("CRYPSIS_STUDIO_HOME"), os.environ.get("XDG_STATE_HOME")
     try:
         folder = Path(given) if given else Path(state or Path.home() / ".local" / "state") / "crypsis" / "studio"
@@ -83,8 +84,9 @@ class Studio:
             lstrip_blocks=True,
         )
         filters: dict[str, Callable[..., Any]] = {
-            "figure": figure, "count": count, "whole": format_integer, "percent": percent, "omission": omission_text,
-            "column_text": column_text, "class_size_text": class_size_text, "burden_text": burden_text,
+            "figure": figure_text, "count": count_text, "whole": integer_text, "percent": percent_text,
+            "omission": omission_text_on_card,
+            "column_text": column_text, "class_size_text": class_size_text, "burden_text": burden_text_of_card,
             "intruder": intruder_text,
         }  # fmt: skip
         self.environment.filters |= filters
@@ -155,11 +157,11 @@ class Studio:
         commands = {
             "data": ["init", str(session.source), "--out", str(plan)],
             "goal": ["check", str(plan)],
-            "front": jobs.run_command(plan, Path(run)) if not session.has_run else ["front", run],
-            "compare": ["compare", run, *(pins[:2] if len(pins) > 1 else ["faithful", "balanced"])],
+            "front": jobs.start_job_command(plan, Path(run)) if not session.has_run else ["front", run],
+            "compare": ["show", run, *(pins[:2] if len(pins) > 1 else ["faithful", "balanced"])],
             "release": self.release_command(Path(run)),
         }
-        return {"plan": text, "command": jobs.as_typed(commands[name]), "path": plan.name}
+        return {"plan": text, "command": jobs.job_command_as_typed(commands[name]), "path": plan.name}
 
     def release_command(self, run: Path) -> list[str]:
         """The command that makes the release."""
@@ -194,7 +196,7 @@ class Studio:
             return {"state": "none", "words": "No search yet.", "used": None}
         going = jobs.is_running(folder)
         if not session.has_run:
-            known = jobs.job(folder)
+            known = jobs.recorded_job(folder)
             if going:
                 return {"state": "running", "words": "The search is starting …", "used": 0.0}
             message = known.complaint() if known else ""
@@ -210,7 +212,7 @@ class Studio:
             "finished": f"Finished: {message}.",
             "paused": f"Paused: {message}.",
         }[state]
-        known = jobs.job(folder)
+        known = jobs.recorded_job(folder)
         complaint = known.complaint() if known and state == "paused" else ""
         return {
             "state": "failed" if complaint else state,
@@ -231,31 +233,5 @@ class Studio:
 
 
 def _share(elapsed: float, budget: str | None) -> float | None:
-    seconds = read_budget(budget).seconds if budget else float("inf")
+    seconds = read_plan_budget(budget).seconds if budget else float("inf")
     return min(1.0, elapsed / seconds) if seconds != float("inf") else None
-
-
-def figure(value: Any) -> str:
-    """A number with three significant digits; a dash if there is none."""
-    if value is None:
-        return "–"
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.3g}"
-    return str(value)
-
-
-def percent(value: float | None) -> str:
-    """Per cent with one decimal; a small share is not shown as 0."""
-    if value is None:
-        return "–"
-    return "<0.1" if 0 < value < 0.05 else f"{value:.1f}"
-
-
-def format_integer(value: float) -> str:
-    """A rounded number with narrow spaces."""
-    return count(round(value))
-
-
-def count(value: int) -> str:
-    """1 000 000, with narrow spaces."""
-    return f"{value:,}".replace(",", "\u202f")

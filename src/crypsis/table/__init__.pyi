@@ -23,5 +23,5 @@ from crypsis.table.profile import (
     Profile as Profile,
     profile as profile,
 )
-from crypsis.table.restoring import to_frame as to_frame
+from crypsis.table.frames import to_frame as to_frame
 from crypsis.table.table import Table as Table

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crypsis.errors import TableError, listing
+from crypsis.errors import ReleaseRefused, TableError, listing
 from crypsis.table.attribute import UNMASKED, UNPUBLISHED, Dates, Role
 from crypsis.table.files import read_table
 from crypsis.table.frames import Frame, as_table
@@ -21,16 +21,7 @@ SECONDS = 86_400.0
 
 
 def read_aligned(original: Table, path: str | Path) -> Table:
-    """Read a masked file in the columns, roles and codes of the original.
-
-    original  the table before masking
-    path  the masked file, row by row as the original
-
-    Raises
-    ------
-    TableError
-        As for `align`.
-    """
+    """Read a masked file in the columns, roles and codes of the original."""
     kinds = {a.name: a.kind.value for a in original.attributes if not a.numeric}
     present = set(read_table(path, masked=True).names)
     return align(
@@ -44,15 +35,6 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
     Labels that are no category of the original become nodes of its hierarchy where it has one, and new categories
     where it has none. Identifiers may be absent. Rows in another order are put in that of the original where unmasked
     columns identify every row.
-
-    original  the table before masking
-    masked  the masked table, with the records of the original
-    where  name of the masked table in messages
-
-    Raises
-    ------
-    TableError
-        If rows or columns do not correspond, or a label is in no hierarchy.
     """
     if len(masked) != len(original):
         raise TableError(
@@ -62,40 +44,30 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
     lost = [n for n in original.names if n not in masked.names and original.attribute(n).role not in UNPUBLISHED]
     if lost:
         raise TableError(f"{where} lacks the columns {listing(lost)} of the original; both files need the same columns")
-    aligned = ordered_by_key(original, in_terms_of(original, masked, where))
-    refuse_reordered(original, aligned, where)
+    aligned = _ordered_by_key(original, in_terms_of(original, masked, where))
+    refuse_unaligned_rows(original, aligned, where)
     return aligned
 
 
 def aligned_pair(original: Table | Frame, masked: Table | Frame) -> tuple[Table, Table]:
     """Return an original and its masked version, tables or frames, in one set of roles and codes.
 
-    original, masked  row by row the same records, or they are refused. A table gives its roles and codes to a frame
-        beside it; two tables are returned as they are; of two frames no column has a role
+    `original`, `masked`: row by row the same records, or they are refused. A table gives its roles and codes to a
+    frame beside it; two tables are returned as they are; of two frames no column has a role.
 
-    Examples
-    --------
     >>> table = crypsis.example(20)
     >>> original, masked = aligned_pair(table, crypsis.to_frame(table))
     >>> masked.quasi_identifiers == original.quasi_identifiers
     True
     """
     if isinstance(masked, Table):
-        return original if isinstance(original, Table) else read_alike(masked, original), masked
+        return original if isinstance(original, Table) else read_aligned_frame(masked, original), masked
     before = as_table(original)
     return before, align(before, as_table(masked))
 
 
-def read_alike(table: Table, frame: Frame) -> Table:
-    """Read a frame in the columns, roles, categories and hierarchies of a table.
-
-    frame  the values; may have more columns
-
-    Raises
-    ------
-    TableError
-        If a column is absent, of another kind, or has a value that is no category of the table.
-    """
+def read_aligned_frame(table: Table, frame: Frame) -> Table:
+    """Aligning: read a masked frame in the columns, roles, categories and hierarchies of its original."""
     read = as_table(frame)
     lost = [name for name in table.names if name not in read.names]
     if lost:
@@ -119,11 +91,8 @@ def read_alike(table: Table, frame: Frame) -> Table:
 def with_dates(table: Table, name: str, dates: Dates) -> Table:
     """The table with a column of dates as moments, or of moments as dates: files hold midnights as dates.
 
-    name  a numeric column; one without dates, and any where none are wanted, stays as it is
-    dates  what its numbers count: "date" for days, "datetime" for seconds
+    `dates`: what its numbers count: "date" for days, "datetime" for seconds.
 
-    Examples
-    --------
     >>> import datetime as dt
     >>> import polars as pl
     >>> days = as_table(pl.DataFrame({"born": [dt.date(1970, 1, 2)]}))
@@ -138,11 +107,11 @@ def with_dates(table: Table, name: str, dates: Dates) -> Table:
     return table.with_columns({name: column}, attributes={name: attribute.but(dates=dates)})
 
 
-def ordered_by_key(original: Table, aligned: Table) -> Table:
+def _ordered_by_key(original: Table, aligned: Table) -> Table:
     """The rows of a masked table in the order of the original, where unmasked columns identify every row.
 
-    original  the table before masking
-    aligned  its masked version in the same codes, in any order; returned as it is where nothing identifies its rows
+    `aligned`: its masked version in the same codes, in any order; returned as it is where nothing identifies its
+    rows.
     """
     roles = (*UNMASKED, *UNPUBLISHED)
     known = [n for n in aligned.names if aligned.level(n) == 0 and original.attribute(n).role in roles]
@@ -160,15 +129,13 @@ def ordered_by_key(original: Table, aligned: Table) -> Table:
     return aligned.take(place)
 
 
-def refuse_reordered(original: Table, aligned: Table, where: str) -> None:
-    """Refuse rows in another order: they would be compared with other records, and every risk would look small.
+def refuse_unaligned_rows(original: Table, aligned: Table, where: str) -> None:
+    """Aligning: refuse a masked table whose rows are in another order than those of its original.
 
-    original, aligned  the original, and the masked table in its columns and codes
-    where  name of the masked table in the message
 
     Two or more unmasked columns with the same records in another order show it. A single column may be swapped.
     """
-    names = [n for n in aligned.named(*UNMASKED) if aligned.level(n) == 0]
+    names = [n for n in aligned.names_by_role(*UNMASKED) if aligned.level(n) == 0]
     before, after = original.codes(names), aligned.codes(names)
     if len(names) < 2 or np.array_equal(before, after):
         return
@@ -182,14 +149,7 @@ def refuse_reordered(original: Table, aligned: Table, where: str) -> None:
 def in_terms_of(original: Table, masked: Table, where: str = "the masked table") -> Table:
     """Return the columns of a masked table in the original's roles and codes, whatever its rows are.
 
-    original  gives roles, kinds, categories and hierarchies
-    masked  any number of rows in any order
-    where  name of the masked table in messages
-
-    Raises
-    ------
-    TableError
-        If a column cannot be read as the original's.
+    `masked`: any number of rows in any order.
     """
     absent = [name for name in original.names if name not in masked.names]
     empty = np.zeros(len(masked), dtype=np.intp)
@@ -236,3 +196,24 @@ def _nodes(hierarchy: Hierarchy, labels: tuple[str, ...], codes: Column, name: s
             f"give the hierarchy the file was recoded with"
         )
     return np.array([*(place[label] for label in labels), MISSING], dtype=np.int32)[codes]
+
+
+def refuse_unaligned_roles(original: Table, masked: Table) -> None:
+    """Refuse to read a masked column in another role than its original's, as models and audit would not judge it."""
+    guarded = (Role.QUASI_IDENTIFIER, Role.IDENTIFIER, Role.CONFIDENTIAL)
+    for attribute in original.attributes:
+        if attribute.role not in guarded or attribute.name not in masked.names:
+            continue
+        role = masked.attribute(attribute.name).role
+        if attribute.role is Role.QUASI_IDENTIFIER and role is Role.IDENTIFIER:
+            raise ReleaseRefused(
+                f"nothing was released: {attribute.name!r} is a quasi-identifier in the original and an identifier, "
+                f"which is never published, in the masked table, so that its loss cannot be measured; give it the role "
+                f"'identifier' in the original too, or drop the column from both tables"
+            )
+        if role is not attribute.role and role is not Role.IDENTIFIER:
+            raise ReleaseRefused(
+                f"nothing was released: {attribute.name!r} has the role {attribute.role.value!r} in the original and "
+                f"{role.value!r} in the masked table; give it the role {attribute.role.value!r} again, or drop the "
+                f"column"
+            )

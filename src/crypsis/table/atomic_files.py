@@ -25,20 +25,7 @@ POSIX = os.name == "posix"
 def write_atomically(path: str | Path, content: bytes, *, replace: bool = False, mode: int = 0o600) -> None:
     """Write a file under a temporary name and rename it atomically.
 
-    Parameters
-    ----------
-    path : path
-    content : bytes
-        What is written.
-    replace : bool
-        Whether an existing file may be replaced.
-    mode : int
-        Permissions of the file, reduced by the umask; only its owner may read it unless something else is given.
-
-    Raises
-    ------
-    TableError
-        If the file exists and may not be replaced, or the disk cannot be written.
+    `mode`: permissions of the file, reduced by the umask; only its owner may read it unless something else is given.
     """
     path = Path(path)
     _refuse_existing(path, replace)
@@ -60,18 +47,7 @@ def write_atomically(path: str | Path, content: bytes, *, replace: bool = False,
 
 
 def private_folder(path: str | Path) -> Path:
-    """Make a folder, and those above it that are missing, which only the owner may enter whatever the umask.
-
-    Parameters
-    ----------
-    path : path
-        The folder; may exist, and then keeps its permissions.
-
-    Returns
-    -------
-    Path
-        The folder.
-    """
+    """Make a folder, and those above it that are missing, which only the owner may enter whatever the umask."""
     path = Path(path)
     for folder in reversed([path, *path.parents]):
         if not folder.is_dir():
@@ -100,22 +76,7 @@ def atomic_folder(path: str | Path, *, mode: int = 0o700) -> Iterator[Path]:
     Every file and folder is synchronised with the disk before the rename. After an error the temporary folder is
     removed and the target does not exist.
 
-    Parameters
-    ----------
-    path : path
-        The target; must not exist.
-    mode : int
-        Permissions of the folder, reduced by the umask; nothing in it has more.
-
-    Yields
-    ------
-    Path
-        The temporary folder to write into.
-
-    Raises
-    ------
-    TableError
-        If the target exists or the disk cannot be written.
+    `path`: the target; must not exist.
     """
     path = Path(path)
     _refuse_existing(path, False)

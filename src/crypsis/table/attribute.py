@@ -57,12 +57,10 @@ ROLE_NAMES = {role.value: role for role in Role} | {
 }
 
 
-def weights(attributes: Sequence[Attribute]) -> tuple[float, ...]:
-    """The importance of attributes, scaled so that the mean is 1; all 1 where none has any.
+def attribute_weights(attributes: Sequence[Attribute]) -> tuple[float, ...]:
+    """Attributes of a table: their declared importance as weights of mean 1; all 1 where none has any.
 
-    Examples
-    --------
-    >>> weights([Attribute("age", Kind.NUMERIC, importance=3.0), Attribute("sex", Kind.NOMINAL)])
+    >>> attribute_weights([Attribute("age", Kind.NUMERIC, importance=3.0), Attribute("sex", Kind.NOMINAL)])
     (1.5, 0.5)
     """
     total = sum(attribute.importance for attribute in attributes)
@@ -70,24 +68,7 @@ def weights(attributes: Sequence[Attribute]) -> tuple[float, ...]:
 
 
 def read_role(name: str, column: str) -> Role:
-    """Read the name of a role.
-
-    Parameters
-    ----------
-    name : str
-        The value of a role, "quasi-identifier" for "quasi", or "sensitive" for "confidential".
-    column : str
-        The column, for the message.
-
-    Returns
-    -------
-    Role
-
-    Raises
-    ------
-    TableError
-        If there is no such role.
-    """
+    """Read the name of a role."""
     role = ROLE_NAMES.get(str(name).strip().lower().replace("_", "-"))
     if role is None:
         known = listing(map(str, Role))
@@ -98,24 +79,7 @@ def read_role(name: str, column: str) -> Role:
 
 
 def read_kind(name: str, column: str) -> Kind:
-    """Read the name of a kind.
-
-    Parameters
-    ----------
-    name : str
-        "numeric", "ordinal" or "nominal".
-    column : str
-        The column, for the message.
-
-    Returns
-    -------
-    Kind
-
-    Raises
-    ------
-    TableError
-        If there is no such kind.
-    """
+    """Read the name of a kind."""
     try:
         return Kind(str(name).strip().lower())
     except ValueError:
@@ -156,6 +120,12 @@ class Attribute:
         The column that determines its values, so that both are published together; empty if there is none.
     scale : {"automatic", "raw", "log", "both"}
         On which scale calibrated files keep its moments.
+    label : str
+        What the column is, in the words of the file.
+    codes : tuple of (str, float or str)
+        Categories and the codes that stand for them in the file, as SPSS, Stata and SAS have them.
+    missing_codes : tuple of (str, lowest, highest)
+        Codes of the file that mean missing, with their label.
 
     Examples
     --------
@@ -173,6 +143,9 @@ class Attribute:
     locked: bool = False
     linked: str = ""
     scale: Scale = "automatic"
+    label: str = field(default="", repr=False)
+    codes: tuple[tuple[str, float | str], ...] = field(default=(), repr=False)
+    missing_codes: tuple[tuple[str, float | str, float | str], ...] = field(default=(), repr=False)
 
     @property
     def numeric(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from pathlib import Path
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.table.attribute import Attribute, Kind
-from crypsis.table.encoding import Source, name_values
-from crypsis.table.hierarchy import MISSING, Hierarchy, spanning_label
-from crypsis.table.text_files import read_text, records, sniff
+from crypsis.table.encoding import Source, name_encoded_values
+from crypsis.table.hierarchy import MISSING, RARE, Hierarchy, free_hierarchy_label, hierarchy_number_label
+from crypsis.table.text_files import read_text, records, sniff_text_file_delimiter
 
 LONGEST = 15
 """Places before or behind the point up to which a width is written out."""
@@ -100,7 +100,11 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None, encoding: 
     """
     path = Path(path)
     content = read_text(path, encoding)
-    rows = [(line, fields) for line, fields in records(content, delimiter or sniff(content, path), path) if fields]
+    rows = [
+        (line, fields)
+        for line, fields in records(content, delimiter or sniff_text_file_delimiter(content, path), path)
+        if fields
+    ]
     if [cell.strip().lower() for cell in rows[0][1]] == [f"level{place}" for place in range(len(rows[0][1]))]:
         rows = rows[1:]
     if not rows:
@@ -128,15 +132,10 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None, encoding: 
         raise TableError(f"{path}: {error}") from None
 
 
-def fit_numbers(hierarchy: Hierarchy, attribute: Attribute) -> Hierarchy:
+def _fit_numbers(hierarchy: Hierarchy, attribute: Attribute) -> Hierarchy:
     """Give a hierarchy the numbers of its values, if the attribute is numeric.
 
-    returns  with leaves in ascending order, or unchanged
-
-    Raises
-    ------
-    TableError
-        If a value is no number, or two are the same number.
+    Returns with leaves in ascending order, or unchanged.
     """
     if not attribute.numeric or len(hierarchy.values):
         return hierarchy
@@ -167,23 +166,6 @@ def _number_of(label: str, attribute: Attribute) -> float:
         ) from None
 
 
-def number_label(value: float, dates: str) -> str:
-    """The label of a number: whole numbers without decimals, dates as dates.
-
-    dates  {"", "date", "datetime"}: whether it counts days or seconds since 1970-01-01
-
-    Examples
-    --------
-    >>> number_label(3.0, ""), number_label(31.0, "date")
-    ('3', '1970-02-01')
-    """
-    if dates == "date":
-        return str(np.datetime64(int(value), "D"))
-    if dates == "datetime":
-        return str(np.datetime64(round(value * 1e6), "us"))
-    return str(int(value)) if value == round(value) and abs(value) < 2**53 else repr(float(value))
-
-
 # -- Hierarchies of numbers: intervals, and parts of dates.
 
 TOP = "*"
@@ -191,12 +173,12 @@ Numbers = NDArray[np.float64]
 DATE_LEVELS = ("day", "month", "quarter", "year", "decade")
 
 
-def distinct_numbers(column: NDArray[Any]) -> NDArray[np.float64]:
+def _distinct_numbers(column: NDArray[Any]) -> NDArray[np.float64]:
     """The distinct numbers of a column, ascending, without missing ones."""
     return np.unique(column[~np.isnan(column)])
 
 
-def stacked_levels(
+def _stacked_levels(
     leaves: tuple[str, ...],
     groups: list[NDArray[np.int32]],
     labels: list[tuple[str, ...]],
@@ -204,20 +186,7 @@ def stacked_levels(
 ) -> Hierarchy:
     """Build a hierarchy of level 0, some levels, and the top level "*".
 
-    Parameters
-    ----------
-    leaves : tuple of str
-        Labels of level 0.
-    groups : list of int32[leaves]
-        Group of each leaf at each level.
-    labels : list of tuples of str
-        Labels of the groups at each level.
-    values : float64[leaves]
-        Numbers of the leaves; empty for categories.
-
-    Returns
-    -------
-    Hierarchy
+    `groups` int32[leaves]; `values` float64[leaves]: numbers of the leaves; empty for categories.
     """
     bottom, top = np.arange(len(leaves), dtype=np.int32), np.zeros(len(leaves), dtype=np.int32)
     return Hierarchy((bottom, *groups, top), (leaves, *labels, (TOP,)), values)
@@ -227,22 +196,13 @@ def stacked_levels(
 
 
 def intervals(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
-    """Hierarchy of intervals of given widths, each dividing the next, counted from 0 or from "@origin".
-
-    text  for example "5,10,20" or "5,10,20@18"
-    attribute  a numeric column without dates
-
-    Raises
-    ------
-    TableError
-        If the widths cannot be read or do not nest, or the column has no numbers.
-    """
+    """Hierarchy of intervals of given widths, each dividing the next, counted from 0 or from "@origin"."""
     if not attribute.numeric or attribute.dates:
         what = "dates" if attribute.dates else attribute.kind
         instead = "dates:month,year" if attribute.dates else "prefixes:… or merge:…"
         raise TableError(f"column {attribute.name!r} holds {what} and intervals need numbers; use {instead}")
     widths, origin, digits = _widths(text, attribute.name)
-    values = distinct_numbers(column)
+    values = _distinct_numbers(column)
     bins = _bins(values, widths[0], origin, digits)
     whole = digits == 0 and bool(np.all(values == np.round(values)))
     groups, labels = [], []
@@ -250,32 +210,16 @@ def intervals(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarch
         found, codes = np.unique(bins // int(width / widths[0]), return_inverse=True)
         groups.append(codes.astype(np.int32))
         labels.append(tuple(_interval_label(int(place), width, origin, digits, whole) for place in found))
-    return stacked_levels(tuple(number_label(value, "") for value in values), groups, labels, values)
+    return _stacked_levels(tuple(hierarchy_number_label(value, "") for value in values), groups, labels, values)
 
 
-def interval_centres(text: str, attribute: Attribute, values: Numbers, *, whole: bool) -> list[Numbers]:
-    """The middle of the interval of each number, width by width.
+def centres_of_built_intervals(text: str, attribute: Attribute, values: Numbers, *, whole: bool) -> list[Numbers]:
+    """The middle of the interval of each number in a hierarchy built from intervals, width by width.
 
-    Parameters
-    ----------
-    text : str
-        Widths and origin as in "intervals:…".
-    attribute : Attribute
-        The column, for messages.
-    values : float64[n]
-        Numbers without missing ones.
-    whole : bool
-        Whether the column has whole numbers, so that 20–29 has the middle 24.5 and not 25.
+    `values` float64[n]; returns float64[n].
 
-    Returns
-    -------
-    list of float64[n]
-        One array for each width, from narrow to wide.
-
-    Examples
-    --------
     >>> from crypsis.table.attribute import Kind
-    >>> interval_centres("5,10", Attribute("age", Kind.NUMERIC), np.array([21.0, 34.0]), whole=True)
+    >>> centres_of_built_intervals("5,10", Attribute("age", Kind.NUMERIC), np.array([21.0, 34.0]), whole=True)
     [array([22., 32.]), array([24.5, 34.5])]
     """
     widths, origin, digits = _widths(text, attribute.name)
@@ -337,17 +281,7 @@ def _decimal(word: str, text: str, name: str) -> Decimal:
 
 
 def dates(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
-    """Hierarchy of days, months, quarters, years and decades.
-
-    text  levels from fine to coarse, for example "month,year"
-    attribute  a column of dates
-    column  its dates as numbers
-
-    Raises
-    ------
-    TableError
-        If a level is unknown or out of order, or the column has no dates.
-    """
+    """Hierarchy of days, months, quarters, years and decades."""
     if not attribute.dates:
         raise TableError(f"column {attribute.name!r} holds no dates; write them as 2024-12-31 or use another builder")
     wanted = [word.strip() for word in text.split(",")]
@@ -360,13 +294,15 @@ def dates(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
     places = [DATE_LEVELS.index(word) for word in wanted]
     if places != sorted(set(places)):
         raise TableError(f"column {attribute.name!r}: dates:{text} must go from fine to coarse, e.g. dates:month,year")
-    values = distinct_numbers(column)
+    values = _distinct_numbers(column)
     days = np.floor(values if attribute.dates == "date" else values / 86400).astype("datetime64[D]")
     texts = [_date_labels(days, word) for word in wanted if not (word == "day" and attribute.dates == "date")]
     coded = [np.unique(labels, return_inverse=True) for labels in texts]
     groups = [codes.astype(np.int32) for _, codes in coded]
     labels = [tuple(str(label) for label in found) for found, _ in coded]
-    return stacked_levels(tuple(number_label(value, attribute.dates) for value in values), groups, labels, values)
+    return _stacked_levels(
+        tuple(hierarchy_number_label(value, attribute.dates) for value in values), groups, labels, values
+    )
 
 
 def _date_labels(days: NDArray[np.datetime64], level: str) -> NDArray[np.str_]:
@@ -418,7 +354,7 @@ def build_hierarchy(spec: Hierarchy | str | Path, attribute: Attribute, column: 
     ('20–24', '35–39')
     """
     if isinstance(spec, Hierarchy):
-        return fit_numbers(spec, attribute)
+        return _fit_numbers(spec, attribute)
     head, _, rest = str(spec).partition(":")
     if isinstance(spec, Path) or head not in BUILDERS:
         return _from_path(Path(spec), head if ":" in str(spec) else "", attribute)
@@ -434,34 +370,14 @@ def build_hierarchy(spec: Hierarchy | str | Path, attribute: Attribute, column: 
     return merges(rest, attribute, np.bincount(known, minlength=len(attribute.categories)))
 
 
-def attach(
+def attach_built_hierarchy(
     spec: Hierarchy | str | Path, attribute: Attribute, column: NDArray[Any], source: Source, *, ordered: bool
 ) -> tuple[Attribute, NDArray[Any]]:
-    """Attach a hierarchy to an attribute, if it contains every value of the column.
+    """Attach a hierarchy built from a specification to an attribute, if it contains every value of the column.
 
     An ordinal attribute without a stated order takes the order of the hierarchy's values.
 
-    Parameters
-    ----------
-    spec : Hierarchy, str or path
-        As for `build_hierarchy`.
-    attribute : Attribute
-    column : ndarray
-        Its values.
-    source : Source
-        Where they come from, for messages.
-    ordered : bool
-        Whether the order of the categories is stated.
-
-    Returns
-    -------
-    attribute, column
-        With the hierarchy, and codes in the order of the categories.
-
-    Raises
-    ------
-    TableError
-        If a value is not in the hierarchy.
+    `ordered`: whether the order of the categories is stated.
     """
     hierarchy = build_hierarchy(spec, attribute, column)
     _refuse_uncovered(hierarchy, attribute, column, source)
@@ -477,7 +393,7 @@ def attach(
 def _refuse_uncovered(hierarchy: Hierarchy, attribute: Attribute, column: NDArray[Any], source: Source) -> None:
     if attribute.numeric:
         absent = ~np.isnan(column) & ~np.isin(column, hierarchy.values)
-        texts = [number_label(value, attribute.dates) for value in column[absent]]
+        texts = [hierarchy_number_label(value, attribute.dates) for value in column[absent]]
     else:
         known = set(hierarchy.labels[0])
         lost = np.array([*(label not in known for label in attribute.categories), False])
@@ -486,7 +402,8 @@ def _refuse_uncovered(hierarchy: Hierarchy, attribute: Attribute, column: NDArra
     if texts:
         row = int(np.argmax(absent))
         raise TableError(
-            f"{source.at(row, attribute.name)}: the hierarchy of the column lacks {name_values(pl.Series(texts))}; "
+            f"{source.at(row, attribute.name)}: the hierarchy of the column lacks "
+            f"{name_encoded_values(pl.Series(texts))}; "
             f"add a row for every value to the hierarchy, or correct the data"
         )
 
@@ -502,7 +419,7 @@ def _from_path(path: Path, head: str, attribute: Attribute) -> Hierarchy:
         )
     hierarchy = read_hierarchy(path)
     try:
-        return fit_numbers(hierarchy, attribute)
+        return _fit_numbers(hierarchy, attribute)
     except TableError as error:
         raise TableError(f"{path}: {error}") from None
 
@@ -511,23 +428,14 @@ def _from_path(path: Path, head: str, attribute: Attribute) -> Hierarchy:
 
 
 def prefixes(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
-    """Hierarchy of the first characters of codes such as postcodes, occupations or diagnoses.
-
-    text  characters kept at each level, for example "4,3,2"
-    attribute  a column of codes
-
-    Raises
-    ------
-    TableError
-        If the lengths do not decrease, or the column has dates or decimals.
-    """
+    """Hierarchy of the first characters of codes such as postcodes, occupations or diagnoses."""
     lengths = _sort_decreasing(text, "prefixes", "characters to keep", attribute.name)
-    values = distinct_numbers(column) if attribute.numeric else np.empty(0)
+    values = _distinct_numbers(column) if attribute.numeric else np.empty(0)
     if attribute.dates or not np.array_equal(values, np.round(values)):
         raise TableError(
             f"column {attribute.name!r} has dates or decimals and prefixes need codes; use another builder"
         )
-    texts = tuple(number_label(value, "") for value in values) if attribute.numeric else attribute.categories
+    texts = tuple(hierarchy_number_label(value, "") for value in values) if attribute.numeric else attribute.categories
     longest = max(map(len, texts), default=0)
     groups, labels = [], []
     for length in lengths:
@@ -535,7 +443,7 @@ def prefixes(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy
         seen: dict[str, int] = {}
         groups.append(np.array([seen.setdefault(label, len(seen)) for label in cut], dtype=np.int32))
         labels.append(tuple(seen))
-    return stacked_levels(texts, groups, labels, values)
+    return _stacked_levels(texts, groups, labels, values)
 
 
 def _sort_decreasing(text: str, builder: str, what: str, name: str) -> list[int]:
@@ -556,24 +464,18 @@ def _sort_decreasing(text: str, builder: str, what: str, name: str) -> list[int]
 def merges(text: str, attribute: Attribute, counts: NDArray[np.int64]) -> Hierarchy:
     """Hierarchy that merges rare categories: the two rarest are merged until the wanted number of groups is left.
 
-    Nominal groups are called "other 1", "other 2", …, since a label that lists rare values would publish them. Ordinal
-    groups merge neighbours only and are named by their ends, as far as these are not rare.
+    Nominal groups are named by their members where these are few and not rare ("clerk or sales"), else
+    "other (5 values)", since a label that lists rare values would publish them. Ordinal groups merge neighbours only
+    and are named by their ends, as far as these are not rare.
 
-    text  groups at each level, for example "8,4,2"; "1" is the top level alone
-    attribute  a column of categories
-    counts  int64[categories]: records with each of them
-
-    Raises
-    ------
-    TableError
-        If the numbers do not decrease, or the column is numeric.
+    `counts` int64[categories].
     """
     if attribute.numeric:
         raise TableError(f"column {attribute.name!r} is numeric and merges need categories; use intervals:… or dates:…")
     sizes = _sort_decreasing(text, "merge", "groups", attribute.name)
     join = _join_neighbours if attribute.kind is Kind.ORDINAL else _join_rarest
     groups, labels = join(attribute.categories, counts, [size for size in sizes if size > 1])  # 1 is the top
-    return stacked_levels(attribute.categories, groups, labels, np.empty(0))
+    return _stacked_levels(attribute.categories, groups, labels, np.empty(0))
 
 
 Levels = tuple[list[NDArray[np.int32]], list[tuple[str, ...]]]
@@ -583,7 +485,7 @@ def _join_rarest(categories: Sequence[str], counts: NDArray[np.int64], sizes: li
     heap: list[tuple[int, int, tuple[int, ...]]] = [(int(count), place, (place,)) for place, count in enumerate(counts)]
     heapq.heapify(heap)
     names: dict[tuple[int, ...], str] = {(place,): label for place, label in enumerate(categories)}
-    taken, number = set(categories), 0
+    taken = set(categories)
     groups, labels = [], []
     for size in sizes:
         while len(heap) > size:
@@ -591,10 +493,10 @@ def _join_rarest(categories: Sequence[str], counts: NDArray[np.int64], sizes: li
             heapq.heappush(heap, (few + more, min(first, second), tuple(sorted(rare + next_rare))))
         level, texts = np.empty(len(categories), dtype=np.int32), []
         for code, (_, _, members) in enumerate(sorted(heap, key=lambda group: (-group[0], group[1]))):
-            while members not in names:
-                number += 1
-                if f"other {number}" not in taken:
-                    names[members] = f"other {number}"
+            if members not in names:
+                held = [int(counts[place]) for place in members]
+                names[members] = label_of_built_group([categories[place] for place in members], held, taken)
+                taken.add(names[members])
             level[list(members)] = code
             texts.append(names[members])
         groups.append(level)
@@ -615,6 +517,54 @@ def _join_neighbours(categories: Sequence[str], counts: NDArray[np.int64], sizes
         texts: list[str] = []
         for run in runs:
             members, held = [categories[place] for place in run], [int(counts[place]) for place in run]
-            texts.append(spanning_label(members, held, {*categories, *texts}))
+            texts.append(label_of_built_span(members, held, {*categories, *texts}))
         labels.append(tuple(texts))
     return groups, labels
+
+
+MOST_NAMED, LONGEST_NAME = 3, 40
+"""Members and characters up to which a merged group is named by its members."""
+
+
+def label_of_built_group(labels: Sequence[str], counts: Sequence[int], taken: Collection[str]) -> str:
+    """Label of categories merged in a hierarchy: their names where these are few, short and not rare, else how many.
+
+    `taken`: the categories of the column and the labels of its other groups, which no group shares.
+
+    >>> label_of_built_group(["clerk", "sales"], [9, 3], ())
+    'clerk or sales'
+    >>> label_of_built_group(["clerk", "falconer"], [9, 1], ["other (2 values)"])
+    'other (2 values), group 2'
+    """
+    *others, last = labels
+    name = f"{', '.join(others)} or {last}"
+    if len(labels) <= MOST_NAMED and len(name) <= LONGEST_NAME and min(counts) >= RARE and name not in taken:
+        return name
+    name = free = f"other ({len(labels)} values)"
+    number = 1
+    while free in taken:
+        number += 1
+        free = f"{name}, group {number}"
+    return free
+
+
+def label_of_built_span(labels: Sequence[str], counts: Sequence[int], taken: Collection[str]) -> str:
+    """Label of neighbouring ordered categories in a hierarchy built by merges of rare values: their ends.
+
+    `labels`: the members in order; one alone is its own label; returns the outermost members that are not rare,
+    and whether rarer ones lie beyond.
+
+    >>> label_of_built_span(["none", "basic", "high"], [5, 1, 9], ())
+    'none – high'
+    >>> label_of_built_span(["high", "phd"], [9, 1], ())
+    'high and rarer'
+    """
+    if len(labels) == 1:
+        return labels[0]
+    named = [place for place, count in enumerate(counts) if count >= RARE]
+    if not named:
+        return label_of_built_group(labels, counts, taken)
+    low, high = named[0], named[-1]
+    span = labels[low] if low == high else f"{labels[low]} – {labels[high]}"
+    whole = low == 0 and high == len(labels) - 1
+    return span if whole else free_hierarchy_label(f"{span} and rarer", taken)

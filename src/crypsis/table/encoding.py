@@ -16,62 +16,32 @@ from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import MISSING
 
 
-def positive_zeros(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Replace −0.0 by 0.0.
+def encode_positive_zeros(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Encode −0.0 as 0.0 in cells of numbers.
 
-    Parameters
-    ----------
-    numbers : float64[n]
-        Any numbers.
+    `numbers` float64[n]; returns float64[n].
 
-    Returns
-    -------
-    float64[n]
-        The array itself if it has no −0.0.
-
-    Examples
-    --------
-    >>> positive_zeros(np.array([-0.0, 1.0])).tolist()
+    >>> encode_positive_zeros(np.array([-0.0, 1.0])).tolist()
     [0.0, 1.0]
     """
     zeros = numbers == 0.0
     return np.where(zeros, 0.0, numbers) if np.signbit(numbers[zeros]).any() else numbers
 
 
-def without_signed_zeros(series: Any) -> Any:
-    """Replace −0.0 by 0.0 in a series of any library.
-
-    Parameters
-    ----------
-    series : series
-        Of pandas, polars or pyarrow.
-
-    Returns
-    -------
-    series
-        The series itself if it has no −0.0.
-    """
+def encode_series_zeros(series: Any) -> Any:
+    """Encoding of cells: −0.0 as 0.0 in one column, whichever library the series is from."""
     column = nw.from_native(series, series_only=True)
     if not column.dtype.is_float():
         return series
     numbers = column.to_polars().to_numpy()
-    if positive_zeros(numbers) is numbers:
+    if encode_positive_zeros(numbers) is numbers:
         return series
     settled = column.alias("x").to_frame().select(_zero_sign("x", column.dtype))
     return settled.get_column("x").alias(column.name).to_native()
 
 
-def without_signed_zeros_lazily(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Replace −0.0 by 0.0 in every column of floats of a lazy frame.
-
-    Parameters
-    ----------
-    frame : narwhals.LazyFrame
-
-    Returns
-    -------
-    narwhals.LazyFrame
-    """
+def encode_lazy_zeros(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Encoding of cells: −0.0 as 0.0 in float columns of a lazy frame, the same as in any other table."""
     floats = {name: dtype for name, dtype in frame.collect_schema().items() if dtype.is_float()}
     return frame.with_columns(*(_zero_sign(name, dtype) for name, dtype in floats.items())) if floats else frame
 
@@ -92,26 +62,17 @@ LARGEST = 1e100
 NARROW = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 """Types of whole numbers below it."""
 
-NAMEABLE = 5
-"""A value of at least this many records may be named in a message."""
-
 
 @dataclass(frozen=True)
 class Source:
-    """Where rows come from, so that a message can name the cell.
+    """Where rows come from, so that a message can name the cell."""
 
-    name  name of a file; empty for a frame
-    line_of  row from 0 → line of the file
-    """
-
-    name: str = ""
-    line_of: Callable[[int], int] | None = None
+    name: str = ""  # name of a file; empty for a frame
+    line_of: Callable[[int], int] | None = None  # row from 0 → line of the file
 
     def at(self, row: int, column: str) -> str:
         """The place of a cell: file, line and column, or for a frame row (from 1) and column.
 
-        Examples
-        --------
         >>> Source().at(15, "age")
         "row 16, column 'age'"
         """
@@ -127,28 +88,20 @@ class Source:
 
 @dataclass(frozen=True)
 class Declared:
-    """A column whose type declares its categories.
+    """A column whose type declares its categories."""
 
-    labels  categories in their order
-    ordered  whether the order has a meaning
-    codes  int32[n]: codes of the cells; −1 is missing
-    """
-
-    labels: tuple[str, ...]
-    ordered: bool
-    codes: NDArray[np.int32]
+    labels: tuple[str, ...]  # categories in their order
+    ordered: bool  # whether the order has a meaning
+    codes: NDArray[np.int32]  # int32[n]: codes of the cells; −1 is missing
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What the caller states about a column; None leaves it to the data.
-
-    order  its categories from low to high
-    """
+    """What the caller states about a column; None leaves it to the data."""
 
     role: Role = Role.UNDECIDED
     kind: Kind | None = None
-    order: tuple[str, ...] | None = None
+    order: tuple[str, ...] | None = None  # its categories from low to high
 
 
 def encode(
@@ -156,15 +109,7 @@ def encode(
 ) -> tuple[Attribute, NDArray[Any]]:
     """Encode one series.
 
-    wish  what the caller states about it
-    source  where it comes from, for messages
-    declared  categories that the type of the column declares
-    returns  float64[n] or int32[n]: numbers (NaN is missing), or codes (−1 is missing)
-
-    Raises
-    ------
-    TableError
-        If a cell cannot be read as stated.
+    Returns float64[n]: or int32[n]: numbers (NaN is missing), or codes (−1 is missing).
     """
     kind = wish.kind or _natural_kind(series, wish, declared)
     if kind is Kind.NUMERIC:
@@ -172,7 +117,7 @@ def encode(
         return Attribute(name, kind, wish.role, dates=dates), _numbers(name, series, dates, source)
     if declared is not None and wish.order is None:
         return Attribute(name, kind, wish.role, declared.labels), declared.codes
-    texts = as_text(series)
+    texts = _as_text(series)
     labels = _labels(name, texts, series, wish, source)
     return Attribute(name, kind, wish.role, labels), code(texts, labels)
 
@@ -219,7 +164,7 @@ def _numbers(name: str, series: pl.Series, dates: str, source: Source) -> NDArra
             f"{source.at(_first(beyond), name)}: a whole number beyond 2^53 cannot be masked as a number without "
             f"losing digits; declare the column nominal, or an identifier if it identifies people"
         )
-    numbers = parse_numbers(name, series, source)
+    numbers = encode_numbers(name, series, source)
     infinite = numbers.is_infinite().fill_null(False)
     if infinite.any():
         raise TableError(
@@ -238,42 +183,19 @@ def _numbers(name: str, series: pl.Series, dates: str, source: Source) -> NDArra
     return numbers.fill_null(np.nan).to_numpy()
 
 
-def parse_numbers(name: str, series: pl.Series, source: Source) -> pl.Series:
-    """Read a series as Float64; a message gives the place of a cell that is no number, never its content.
-
-    source  where they come from
-
-    Raises
-    ------
-    TableError
-        If a cell is no number.
-    """
+def encode_numbers(name: str, series: pl.Series, source: Source) -> pl.Series:
+    """Encode the cells of a series as Float64; a message gives the place of a cell that is no number, no content."""
     if not series.dtype.is_numeric() and series.dtype not in (pl.Null, pl.Boolean):
-        series = as_text(series).str.strip_chars()
+        series = _as_text(series).str.strip_chars()
     numbers = series.cast(pl.Float64, strict=False)
     lost = numbers.is_null() & series.is_not_null()
     if lost.any():
-        raise TableError(not_a_number(name, series, lost, source))
+        raise TableError(message_for_encoded_text(name, series, lost, source))
     return numbers
 
 
-def not_a_number(name: str, texts: pl.Series, lost: pl.Series, source: Source) -> str:
-    """The message for text in a numeric column.
-
-    Parameters
-    ----------
-    name : str
-    texts : polars.Series
-        Its cells as text.
-    lost : polars.Series of bool
-        Cells that are no numbers.
-    source : Source
-        Where they come from.
-
-    Returns
-    -------
-    str
-    """
+def message_for_encoded_text(name: str, texts: pl.Series, lost: pl.Series, source: Source) -> str:
+    """The message for a text cell in a column that is encoded as numbers."""
     row, count = _first(lost), int(lost.sum())
     comma = texts.filter(lost).str.contains(r"^-?\d+,\d+$").all()
     others = f" (and {count - 1} more cells of the column)" if count > 1 else ""
@@ -293,24 +215,13 @@ def _first(mask: pl.Series) -> int:
 # -- categories --
 
 
-def as_text(series: pl.Series) -> pl.Series:
-    """The label of each value; whole numbers stored as floats are written as whole numbers.
-
-    Parameters
-    ----------
-    series : polars.Series
-        Values of any type.
-
-    Returns
-    -------
-    polars.Series
-        Text; null is missing.
-    """
+def _as_text(series: pl.Series) -> pl.Series:
+    """The label of each value; whole numbers stored as floats are written as whole numbers."""
     dtype = series.dtype
     if dtype == pl.String:
         return series
     if dtype.is_float():
-        series = without_signed_zeros(series.fill_nan(None))
+        series = encode_series_zeros(series.fill_nan(None))
         whole = series.drop_nulls()
         if len(whole) and (whole.is_finite() & (whole == whole.round(0)) & (whole.abs() <= EXACT)).all():
             series = series.cast(pl.Int64)
@@ -327,17 +238,7 @@ def as_text(series: pl.Series) -> pl.Series:
 def code(texts: pl.Series, labels: Sequence[str]) -> NDArray[np.int32]:
     """Codes of texts by their position among the labels.
 
-    Parameters
-    ----------
-    texts : polars.Series
-        Text; null is missing.
-    labels : sequence of str
-        Labels of the codes 0, 1, …
-
-    Returns
-    -------
-    int32[n]
-        −1 is missing.
+    Returns int32[n].
     """
     if not labels:
         return np.full(len(texts), MISSING, dtype=np.int32)
@@ -352,7 +253,7 @@ def _labels(name: str, texts: pl.Series, series: pl.Series, wish: Wish, source: 
     if series.dtype == pl.String or series.dtype in (pl.Categorical, pl.Enum):
         found = texts.drop_nulls().unique().to_list()
         return tuple(sorted(found, key=_by_number(found)))
-    return tuple(as_text(series.drop_nulls().unique().sort()).drop_nulls().unique(maintain_order=True).to_list())
+    return tuple(_as_text(series.drop_nulls().unique().sort()).drop_nulls().unique(maintain_order=True).to_list())
 
 
 def _by_number(labels: list[str]) -> Callable[[str], Any] | None:
@@ -370,28 +271,21 @@ def _refuse_unlisted(name: str, texts: pl.Series, order: tuple[str, ...], source
         raise TableError(f"column {name!r}: the order lists {listing(map(repr, twice))} twice; list every value once")
     strange = (~texts.is_in(list(order))).fill_null(False)
     if strange.any():
-        lacking = name_values(texts.filter(strange))
+        lacking = name_encoded_values(texts.filter(strange))
         raise TableError(
             f"{source.at(_first(strange), name)}: the order of the column lacks {lacking}; "
             f"add these values to the order"
         )
 
 
-def name_values(texts: pl.Series | Iterable[str]) -> str:
-    """Values in a message: named if at least five records have them, otherwise counted.
+NAMEABLE = 5
+"""A value of at least this many records may be named in a message."""
 
-    Parameters
-    ----------
-    texts : polars.Series or iterable of str
-        One text per record.
 
-    Returns
-    -------
-    str
+def name_encoded_values(texts: pl.Series | Iterable[str]) -> str:
+    """Cells in a message about encoding a column: named if at least five records have them, otherwise counted.
 
-    Examples
-    --------
-    >>> name_values(["north"] * 6 + ["south"])
+    >>> name_encoded_values(["north"] * 6 + ["south"])
     "'north' (6 records) and 1 rare value (in 1 record, not shown)"
     """
     counts = pl.Series("value", texts).value_counts(sort=True)

@@ -1,7 +1,7 @@
 """Equivalence classes: records with equal codes, how many there are of each, and what they hold.
 
 This is the one place where rows of codes become classes. A missing value has the code −1 and is a value of its own;
-`crypsis.table.equivalence_classes` counts equal records under other readings of a missing cell.
+`alike_records` counts equal records under other readings of a missing cell.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +32,9 @@ DENSE = 4
 
 @dataclass(frozen=True, eq=False)
 class EquivalenceClasses:
-    """The class of every row; classes are numbered from 0 in the lexicographic order of their codes.
+    """The class of every row; classes are numbered from 0 in the lexicographic order of their codes."""
 
-    of  int64[n]: class of each row; −1 for a row that was left out
-    """
-
-    of: Integers
+    of: Integers  # int64[n]: class of each row; −1 for a row that was left out
     count: int
 
     @cached_property
@@ -55,29 +53,14 @@ class EquivalenceClasses:
     def spread_out(self, per_class: Floats) -> Floats:
         """One number per class as one number per row.
 
-        Parameters
-        ----------
-        per_class : float64[classes]
-            A number for each class.
-
-        Returns
-        -------
-        float64[n]
-            NaN for a row in no class.
+        `per_class` float64[classes]; returns float64[n].
         """
         return np.append(per_class, np.nan)[self.of]
 
     def totals(self, records: Integers) -> Integers:
         """Records of each class, for rows that stand for several records.
 
-        Parameters
-        ----------
-        records : int64[n]
-            Records of each row.
-
-        Returns
-        -------
-        int64[classes]
+        `records` int64[n]; returns int64[classes].
         """
         inside = self.of >= 0
         found = np.zeros(self.count, dtype=np.int64)
@@ -87,17 +70,8 @@ class EquivalenceClasses:
     def contents(self, values: Codes) -> ClassContents:
         """Count the values of one column in every class.
 
-        Parameters
-        ----------
-        values : int[n]
-            A code per row; a missing value is −1, a value of its own.
+        `values` int[n].
 
-        Returns
-        -------
-        ClassContents
-
-        Examples
-        --------
         >>> classes = equivalence_classes(np.array([[0], [0], [1], [0]]))
         >>> held = classes.contents(np.array([7, 5, 5, 7]))
         >>> held.owner.tolist(), held.value.tolist(), held.count.tolist()
@@ -112,26 +86,15 @@ class EquivalenceClasses:
 
 @dataclass(frozen=True, eq=False)
 class ClassContents:
-    """How often each value of a column occurs in each class: the pairs that occur, by class, then by value.
+    """How often each value of a column occurs in each class: the pairs that occur, by class, then by value."""
 
-    Attributes
-    ----------
-    owner, value, count : int64[pairs]
-        The class, the rank of the value among those that occur, and the rows that hold it there.
-    pair : int64[n]
-        The pair of each row; −1 for a row that was left out.
-    overall : float64[values]
-        Share of each value among all rows that belong to a class.
-    classes : int
-        Number of classes; one without rows holds nothing.
-    """
-
+    # int64[pairs]: the class, the rank of the value among those that occur, and the rows that hold it there
     owner: Integers
     value: Integers
     count: Integers
-    pair: Integers
-    overall: Floats
-    classes: int
+    pair: Integers  # int64[n]: the pair of each row; −1 for a row that was left out
+    overall: Floats  # float64[values]: share of each value among all rows that belong to a class
+    classes: int  # number of classes; one without rows holds nothing
 
     @property
     def values(self) -> int:
@@ -160,21 +123,10 @@ class ClassContents:
 
 
 def equivalence_classes(codes: Codes, kept: Flags | None = None) -> EquivalenceClasses:
-    """Group equal rows of codes.
+    """Equivalence classes of rows with equal codes.
 
-    Parameters
-    ----------
-    codes : int[n, p]
-        Codes of any size and sign; all rows are equal if there are no columns.
-    kept : bool[n], optional
-        Rows that belong to a class; every row unless given.
+    `codes` int[n, p]; `kept` bool[n]: rows that belong to a class; every row unless given.
 
-    Returns
-    -------
-    EquivalenceClasses
-
-    Examples
-    --------
     >>> found = equivalence_classes(np.array([[1, 0], [0, -1], [1, 0]]))
     >>> found.of.tolist(), found.sizes.tolist(), found.first.tolist()
     ([1, 0, 1], [1, 2], [1, 0])
@@ -188,40 +140,30 @@ def equivalence_classes(codes: Codes, kept: Flags | None = None) -> EquivalenceC
 
 
 def classes_of(table: Table, names: Sequence[str]) -> EquivalenceClasses:
-    """Equivalence classes of the kept records of a table.
+    """Equivalence classes of the kept records of a table, made once for the columns asked for last."""
+    known, key = _known.setdefault(table, {}), tuple(names)
+    found = known.get(key)
+    if found is None:
+        found = equivalence_classes(table.codes(key), table.kept)
+        found.of.flags.writeable = False
+        for old in list(known)[: max(0, len(known) + 1 - REMEMBERED)]:
+            known.pop(old, None)
+        known[key] = found
+    return found
 
-    Parameters
-    ----------
-    table : Table
-        The records; suppressed ones are in no class.
-    names : sequence of str
-        Columns on which the records of a class are equal.
 
-    Returns
-    -------
-    EquivalenceClasses
-    """
-    return equivalence_classes(table.codes(names), table.kept)
+REMEMBERED = 4
+"""Sets of columns of one table whose classes are kept while the table lives."""
+_known: WeakKeyDictionary[Table, dict[tuple[str, ...], EquivalenceClasses]] = WeakKeyDictionary()
 
 
 # -- packing --
 
 
-def columns_by_key(radices: Sequence[int]) -> list[list[int]]:
-    """Positions of the columns that share a key: as few keys as `LARGEST_KEY` allows, columns in their order.
+def class_columns_by_key(radices: Sequence[int]) -> list[list[int]]:
+    """Columns that share a key in finding equivalence classes: few keys, as `LARGEST_KEY` allows, in their order.
 
-    Parameters
-    ----------
-    radices : sequence of int
-        Number of codes of each column.
-
-    Returns
-    -------
-    list of lists of int
-
-    Examples
-    --------
-    >>> columns_by_key([1 << 40, 1 << 22, 2])
+    >>> class_columns_by_key([1 << 40, 1 << 22, 2])
     [[0, 1], [2]]
     """
     parts: list[list[int]] = [[]]
@@ -235,25 +177,12 @@ def columns_by_key(radices: Sequence[int]) -> list[list[int]]:
     return parts
 
 
-def pack(rows: int, columns: Iterable[Codes], radices: Sequence[int]) -> Integers:
-    """Pack columns of codes into one integer per row, in lexicographic order.
+def pack_class_codes(rows: int, columns: Iterable[Codes], radices: Sequence[int]) -> Integers:
+    """Pack a record's codes into one integer, so that a table's equivalence classes are found by sorting.
 
-    Parameters
-    ----------
-    rows : int
-        Number of rows.
-    columns : iterable of int[n]
-        Codes with 0 ≤ code < radix.
-    radices : sequence of int
-        Number of codes of each column.
+    `columns` int[n]; returns int64[n].
 
-    Returns
-    -------
-    int64[n]
-
-    Examples
-    --------
-    >>> pack(2, [np.array([0, 1]), np.array([2, 0])], [2, 3]).tolist()
+    >>> pack_class_codes(2, [np.array([0, 1]), np.array([2, 0])], [2, 3]).tolist()
     [2, 3]
     """
     key = np.zeros(rows, dtype=np.int64)
@@ -270,9 +199,9 @@ def _rank_rows(codes: Codes) -> tuple[Integers, int]:
     low = [int(column.min()) for column in codes.T]
     radices = [int(column.max()) - least + 1 for column, least in zip(codes.T, low, strict=True)]
     keys = []
-    for places in columns_by_key(radices):
+    for places in class_columns_by_key(radices):
         columns = (np.subtract(codes[:, place], low[place], dtype=np.int64) for place in places)
-        keys.append(pack(len(codes), columns, [radices[place] for place in places]))
+        keys.append(pack_class_codes(len(codes), columns, [radices[place] for place in places]))
     if len(keys) > 1:  # ranks are small, so that the next call packs at least two of them together
         return _rank_rows(np.stack([_rank_keys(key)[0] for key in keys], axis=1))
     return _rank_keys(keys[0])
@@ -316,61 +245,93 @@ IN_WORDS: dict[MissingReading, str] = {
     "wildcard": "a missing value counts as equal to every value",
 }
 """What each reading takes as equal, for statements."""
+HOW_READ = (
+    "which records are alike where cells are missing; own, the strictest: a missing value is a value of its own; "
+    "conservative: alike whatever the missing values of a person may be; target: not contradicted by the true values "
+    "of a person; wildcard: a missing value equals every value, which overstates protection"
+)
+"""Description of the setting that names a reading."""
 
 
-def alike_records(table: Table, names: Sequence[str], reading: MissingReading, original: Table | None = None) -> Floats:
+def alike_records(
+    table: Table,
+    names: Sequence[str],
+    reading: MissingReading,
+    original: Table | None = None,
+    weights: Floats | None = None,
+) -> Floats:
     """Count for every kept record of a table the kept records that are alike in some columns.
 
-    Parameters
-    ----------
-    table : Table
-        What is published.
-    names : sequence of str
-        Columns that are compared.
-    reading : {"own", "conservative", "target", "wildcard"}
-        How a missing cell is read.
-    original : Table, optional
-        The true values, row by row, for `target`; without them it is read as `conservative`, which counts no more.
+    `original`: the true values, for `target`; `weights` float64[n]; returns float64[n], NaN for a record not kept.
 
-    Returns
-    -------
-    float64[n]
-        NaN for a suppressed record.
-
-    Examples
-    --------
     >>> people = Table.from_columns({"sex": ["f", "f", "f"], "town": ["a", None, "b"]}, {"sex": "quasi"})
     >>> {reading: alike_records(people, ["sex", "town"], reading).tolist() for reading in READINGS}["conservative"]
     [2.0, 1.0, 2.0]
     """
-    codes, found = table.codes(names), np.full(len(table), np.nan)
-    kept, shown = table.kept, codes[table.kept]
+    kept = table.kept
+    each = None if weights is None else weights[kept]
     if reading == "own":
-        found[kept] = count_own(shown)
-    elif reading == "wildcard":
-        found[kept] = count_wildcard(shown)
+        classes = classes_of(table, names)
+        inside = classes.of[kept]
+        return classes.spread_out(np.bincount(inside, each, minlength=classes.count).astype(np.float64))
+    codes, found = table.codes(names), np.full(len(table), np.nan)
+    if reading == "wildcard":
+        found[kept] = count_wildcard_class(codes[kept], weights=each)
     else:
-        truth = codes if reading == "conservative" or original is None else true_codes(table, original, names)
-        found[kept] = count_target(shown, truth[kept])
+        truth = (
+            codes if reading == "conservative" or original is None else true_codes_in_classes(table, original, names)
+        )
+        found[kept] = count_target_class(codes[kept], truth[kept], each)
     return found
 
 
-def true_codes(masked: Table, original: Table, names: Sequence[str]) -> NDArray[np.int32]:
-    """What is published, with the true value wherever a cell was blanked, in the numbering of what is published.
+def missing_in_class_columns(table: Table, names: Sequence[str]) -> bool:
+    """Whether records lack values in columns, so that equivalence classes depend on how missing is read."""
+    return bool((table.codes(names)[table.kept] == MISSING).any())
+
+
+@dataclass(frozen=True)
+class ReadingCount:
+    """How many records are alike in a table under one reading of missing cells."""
+
+    smallest: int  # fewest records alike with one
+    alone: int  # records with which no other is alike
+
+
+def count_class_readings(
+    table: Table, names: Sequence[str], original: Table | None = None
+) -> dict[MissingReading, ReadingCount]:
+    """Equivalence classes of a table counted under every reading of missing values, where the counts differ.
+
+    Without the original `target`, which needs the true values, is left out.
+
+    >>> people = Table.from_columns({"sex": ["f", "f", "m"], "town": ["a", None, "b"]}, {"sex": "quasi"})
+    >>> {reading: count.alone for reading, count in count_class_readings(people, ["sex", "town"]).items()}
+    {'own': 3, 'conservative': 2, 'wildcard': 1}
+    """
+    if not names or not missing_in_class_columns(table, names):
+        return {}
+    found = {
+        reading: alike_records(table, names, reading, original)[table.kept]
+        for reading in READINGS
+        if reading != "target" or original is not None
+    }
+    first = found["own"]
+    if all(np.array_equal(first, counts) for counts in found.values()):
+        return {}
+    return {reading: ReadingCount(int(counts.min()), int((counts == 1).sum())) for reading, counts in found.items()}
+
+
+def true_codes_in_classes(masked: Table, original: Table, names: Sequence[str]) -> NDArray[np.int32]:
+    """Codes for equivalence with the true value wherever a cell was blanked, in the numbering of what is published.
 
     A true value is taken at the level at which its column is published. One that occurs nowhere in the published
     column, or whose column is published at several levels, has a code of its own: no published value is taken as
     equal to it, so that fewer records are counted, never more.
 
-    Raises
-    ------
-    TableError
-        If the tables have different numbers of rows.
-
-    Examples
-    --------
     >>> people = Table.from_columns({"town": ["a", "b", "b"]}, {"town": "quasi"})
-    >>> true_codes(people.with_columns({"town": np.array([0, 1, -1], np.int32)}), people, ["town"]).ravel().tolist()
+    >>> blanked = people.with_columns({"town": np.array([0, 1, -1], np.int32)})
+    >>> true_codes_in_classes(blanked, people, ["town"]).ravel().tolist()
     [0, 1, 1]
     """
     if len(masked) != len(original):
@@ -409,57 +370,38 @@ def _number_values(masked: Table, original: Table, name: str) -> NDArray[np.int3
     return known[codes]
 
 
-def count_own(codes: Codes, weights: Floats | None = None) -> Floats:
-    """Count for every record the records with equal cells; a missing cell equals a missing cell only.
+def count_own_class(codes: Codes, weights: Floats | None = None) -> Floats:
+    """Size of every record's equivalence class by equal cells; a missing cell equals a missing cell only.
 
-    codes  int[n, p]: what is published
-    weights  float64[n], optional: how many records each counts for
+    `codes` int[n, p]; `weights` float64[n].
 
-    Examples
-    --------
-    >>> count_own(np.array([[0, 1], [0, -1], [0, 1]])).tolist()
+    >>> count_own_class(np.array([[0, 1], [0, -1], [0, 1]])).tolist()
     [2.0, 1.0, 2.0]
     """
     classes = equivalence_classes(codes)
     return _amounts(classes, weights)[classes.of]
 
 
-def count_conservative(codes: Codes, weights: Floats | None = None) -> Floats:
-    """Count for every record the records that match it whatever its missing cells may be.
+def count_conservative_class(codes: Codes, weights: Floats | None = None) -> Floats:
+    """Equivalence with missing cells: for every record, those that match it whatever its missing cells may be.
 
     A record matches if it has no cell that the other lacks, and equals it in its own cells.
 
-    codes  int[n, p]: what is published
-    weights  float64[n], optional: weight of each record
+    `codes` int[n, p]; `weights` float64[n].
 
-    Examples
-    --------
-    >>> count_conservative(np.array([[0, 1], [0, -1], [0, 1]])).tolist()
+    >>> count_conservative_class(np.array([[0, 1], [0, -1], [0, 1]])).tolist()
     [3.0, 1.0, 3.0]
     """
-    return count_target(codes, codes, weights)
+    return count_target_class(codes, codes, weights)
 
 
-def count_target(codes: Codes, truth: Codes, weights: Floats | None = None) -> Floats:
-    """Count for every true record the published records an intruder who knows it cannot rule out.
+def count_target_class(codes: Codes, truth: Codes, weights: Floats | None = None) -> Floats:
+    """Size, for every true record, of the published equivalence classes whose codes do not rule it out.
 
-    Parameters
-    ----------
-    codes : int[n, p]
-        What is published; a missing cell may have any value.
-    truth : int[m, p]
-        What the intruder knows, in the same numbering. A cell missing here is read conservatively: a published value
-        in its place rules a record out.
-    weights : float64[n], optional
-        Weight of each published record.
+    `codes` int[n, p]; `truth` int[m, p]: what the intruder knows, in the same numbering. A cell missing here is read
+    conservatively: a published value in its place rules a record out; `weights` float64[n]; returns float64[m].
 
-    Returns
-    -------
-    float64[m]
-
-    Examples
-    --------
-    >>> count_target(np.array([[0, 1], [0, -1], [0, 1]]), np.array([[0, 1], [0, 2], [0, 1]])).tolist()
+    >>> count_target_class(np.array([[0, 1], [0, -1], [0, 1]]), np.array([[0, 1], [0, 2], [0, 1]])).tolist()
     [3.0, 1.0, 3.0]
     """
     classes, known = equivalence_classes(codes), equivalence_classes(truth)
@@ -471,30 +413,15 @@ def count_target(codes: Codes, truth: Codes, weights: Floats | None = None) -> F
     return found[known.of]
 
 
-def count_wildcard(codes: Codes, alpha: float = 1.0, weights: Floats | None = None) -> Floats:
-    """Count for every record the records that differ from it in no cell present in both.
+def count_wildcard_class(codes: Codes, alpha: float = 1.0, weights: Floats | None = None) -> Floats:
+    """Equivalence with missing cells: for every record, those that differ from it in no cell present in both.
 
-    Parameters
-    ----------
-    codes : int[n, p]
-        What is published.
-    alpha : float
-        Count of another record with a missing cell, 0 … 1; equal and complete records count 1.
-    weights : float64[n], optional
-        Weight of each record.
-
-    Returns
-    -------
-    float64[n]
-
-    Notes
-    -----
     With α = 0 a record with missing cells still counts every complete record that it matches, so that this differs
-    from `count_own`.
+    from `count_own_class`.
 
-    Examples
-    --------
-    >>> count_wildcard(np.array([[0, 1], [0, -1], [0, 2]]), alpha=0.5).tolist()
+    `codes` int[n, p]; `weights` float64[n]; returns float64[n].
+
+    >>> count_wildcard_class(np.array([[0, 1], [0, -1], [0, 2]]), alpha=0.5).tolist()
     [1.5, 3.0, 1.5]
     """
     classes = equivalence_classes(codes)
@@ -527,3 +454,9 @@ def _equal(rows: Codes, amounts: Floats, wanted: Codes) -> Floats:
     both = equivalence_classes(np.concatenate([rows, wanted]))
     found: Floats = np.bincount(both.of[: len(rows)], weights=amounts, minlength=both.count).astype(np.float64)
     return found[both.of[len(rows) :]]
+
+
+def equivalence_class_sizes(table: Table, quasi_identifiers: Sequence[str]) -> Floats:
+    """Sizes of equivalence classes: how many records share each record's quasi-identifiers."""
+    classes = classes_of(table, quasi_identifiers)
+    return classes.spread_out(classes.sizes.astype(np.float64))

@@ -3,63 +3,35 @@
 from __future__ import annotations
 
 import io
-import os
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import narwhals.stable.v2 as nw
 import polars as pl
 
-from crypsis.errors import TableError
+from crypsis.errors import TableError, listing
 from crypsis.table.atomic_files import atomic_folder, write_atomically
-from crypsis.table.attribute import Role, read_role
+from crypsis.table.attribute import read_role
 from crypsis.table.builders import read_hierarchy
-from crypsis.table.encoding import Source, without_signed_zeros
-from crypsis.table.frames import Frame, Hierarchies, Kinds, as_table, table_of
+from crypsis.table.encoding import encode_series_zeros
+from crypsis.table.frames import Frame, Hierarchies, Kinds, Origin, as_table, table_of, to_frame
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.inference import infer_types
-from crypsis.table.restoring import to_frame
+from crypsis.table.inference import infer_column_types
+from crypsis.table.readers.formats import Format, Input, ReadOptions, read_head, readers, refuse_options, writers
 from crypsis.table.table import Table
-from crypsis.table.text_files import WIDEST, Delimited, read_bytes, too_wide
 
-CONTAINER = Path("/sys/fs/cgroup/memory.max")
-"""File with the memory limit of a container; 'max' if it has none."""
+if TYPE_CHECKING:
+    from crypsis.table.readers.formats import Contents, Reader
 
-
-def memory() -> int:
-    """Bytes of memory: of machine, container or process limit, whichever is least; no limit where none is known."""
-    limits = []
-    with suppress(ImportError, AttributeError):  # Windows has neither
-        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-        import resource
-
-        allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if allowed != resource.RLIM_INFINITY:
-            limits.append(allowed)
-    with suppress(OSError, ValueError):
-        limits.append(int(CONTAINER.read_text(encoding="ascii")))
-    return min(limits, default=sys.maxsize)
-
-
-# -- Tables and hierarchies in files.
-
-PARQUET = (".parquet", ".pq")
-TEXT = (".csv", ".tsv", ".tab", ".txt")
 FOREIGN = {
-    ".xlsx": "an Excel workbook", ".xls": "an Excel workbook", ".ods": "a spreadsheet", ".sav": "an SPSS file",
-    ".dta": "a Stata file", ".sas7bdat": "a SAS file", ".rds": "a file of R", ".rda": "a file of R",
-    ".feather": "a Feather file", ".json": "a JSON file",
+    ".ods": "a spreadsheet", ".xlsb": "a binary workbook", ".rds": "a file of R", ".rda": "a file of R",
+    ".rdata": "a file of R", ".feather": "a Feather file", ".json": "a JSON file", ".mdb": "an Access database",
+    ".accdb": "an Access database", ".sas7bcat": "a catalogue of SAS", ".bz2": "a bz2 file", ".xz": "an xz file",
+    ".7z": "a 7z file", ".tar": "a tar file", ".tgz": "a tar file",
 }  # fmt: skip
 """Files that people have and no reader reads, by their suffix."""
-CELL = 32
-"""Approximate bytes of a cell while a file is read: as read, as kept, and in between."""
-FORMULA = r"^'*[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
-"""Start of a cell that a spreadsheet would read as a formula, full-width signs included, or that was made safe.
-
-Each gets one apostrophe more, so that removing one restores the text."""
 
 
 # -- tables --
@@ -71,15 +43,24 @@ def read_table(
     kinds: Kinds | None = None,
     hierarchies: Hierarchies | None = None,
     delimiter: str | None = None,
-    encoding: str = "utf8",
-    missing: Sequence[str] = ("",),
+    encoding: str | None = None,
+    missing: Sequence[str] | None = None,
     masked: bool = False,
+    *,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    dates: Sequence[str] | None = None,
+    sheet: str | int | None = None,
+    query: str | None = None,
 ) -> Table:
-    """Read a CSV, TSV or Parquet file as a table.
+    """Read a file as a table: text, Parquet, Excel, SPSS, Stata, SAS, DuckDB or SQLite, by its suffix.
+
+    What an option does not say is found out from the file, and the notes of the table say what was found.
 
     Parameters
     ----------
     path : path
+        A text or Parquet file may be inside a gz or zip file.
     roles : mapping of str to str, optional
         "identifier", "quasi", "confidential", "weight", "household", "stratum" or "other" by column;
         "undecided" by default.
@@ -89,13 +70,24 @@ def read_table(
     hierarchies : mapping of str to Hierarchy, str or path, optional
         By column: a Hierarchy, a builder such as "intervals:5,10,20", or the path of a file.
     delimiter : str, optional
-        By default a tab for .tsv, else the one the header uses most.
-    encoding : str
-        Encoding of a text file.
-    missing : sequence of str
-        Missing-value markers; an empty cell without quotation marks is always missing.
+        Of a text file; by default a tab for .tsv, else the one the header uses most.
+    encoding : str, optional
+        Of a text file; by default UTF-8 or UTF-16, else that of Windows.
+    missing : sequence of str, optional
+        Missing-value markers; an empty cell without quotation marks is always missing. By default NA and its like in
+        columns of numbers and dates, and where they are clearly markers.
     masked : bool
         The file has masked values: columns may be constant or empty.
+    decimal : {".", ","}, optional
+        Decimal mark of numbers that are written as text.
+    thousands : {"", ".", ",", " ", "'"}, optional
+        Thousands mark of such numbers.
+    dates : sequence of str, optional
+        Forms of dates that are written as text, such as "dd.mm.yyyy" or "mm/dd/yyyy".
+    sheet : str or int, optional
+        Sheet of a workbook, by name or by number from 1.
+    query : str, optional
+        A select that is put to a database, which is opened for reading alone.
 
     Returns
     -------
@@ -118,67 +110,93 @@ def read_table(
     ['age']
     """
     path = Path(path)
+    given = ReadOptions(delimiter, encoding, decimal, thousands, _tuple(dates), _tuple(missing), sheet, query or None)
     chosen = {name: read_role(role, name) for name, role in (roles or {}).items()}
     kinds, hierarchies = kinds or {}, hierarchies or {}
-    if path.suffix.lower() in PARQUET:
-        frame = _read_parquet(path)
-        source = Source(path.name)
-        return table_of(frame, chosen, kinds, hierarchies, source, masked)
-    if path.suffix.lower() in FOREIGN and path.is_file():
-        what = FOREIGN[path.suffix.lower()]
-        raise TableError(f"{path} is {what}, which Crypsis does not read; save the table as CSV, TSV or Parquet")
-    if path.suffix.lower() not in TEXT and path.exists() and read_bytes(path)[:4] == b"PAR1":
-        raise TableError(f"{path} is a Parquet file with another suffix; rename it to end in .parquet")
-    file = Delimited.open(path, delimiter, encoding)
-    source = Source(path.name, file.line_of)
-    texts = file.texts()
-    frame, notes = infer_types(texts, _known(chosen, texts), kinds, tuple(missing), source)
-    table = table_of(frame, chosen, kinds, hierarchies, source, masked)
-    return replace(table, notes=(*notes, *table.notes))
+    contents = _read_contents(path, given)
+    frame, source, notes, found = contents.frame, contents.source, list(contents.notes), contents.found
+    where = source.name or path.name
+    if contents.texts:
+        from crypsis.table.readers.notation import rewrite_cells
 
-
-def _known(roles: Mapping[str, Role], texts: pl.DataFrame) -> dict[str, Role]:
-    return {name: role for name, role in roles.items() if name in texts.columns}
-
-
-def _read_parquet(path: Path) -> pl.DataFrame:
-    content = read_bytes(path)
-    try:
-        _refuse_boundless(content, path)
-        return pl.read_parquet(io.BytesIO(content))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        raise TableError(f"{path} is not a readable Parquet file; write it again, or give a CSV file") from None
-
-
-def _refuse_boundless(content: bytes, path: Path) -> None:
-    """Refuse a Parquet file whose records need more memory than there is, before they are read."""
-    claimed = pl.scan_parquet(io.BytesIO(content))
-    columns = len(claimed.collect_schema())
-    if columns > WIDEST:
-        raise TableError(f"{path} has {too_wide(columns)}")
-    rows = int(claimed.select(pl.len()).collect().item())
-    needed, there = CELL * rows * columns, memory()
-    if needed > there:
-        size = f"{rows} records of {columns} column{'s'[: columns != 1]}"
-        raise TableError(
-            f"{path} claims {size}, which need {needed / 1e9:.0f} GB of memory and {there / 1e9:.0f} GB are available; "
-            f"give a sample of it, or fewer columns"
+        texts = frame.select(series for series in frame.get_columns() if series.name in contents.texts)
+        rewritten, said, found = rewrite_cells(
+            texts, kinds, found, where, contents.bare_missing, contents.quotes_missing
         )
+        known = {name: role for name, role in chosen.items() if name in contents.texts}
+        typed, remarks = infer_column_types(rewritten, known, kinds, (), source)
+        frame = frame.with_columns(typed.get_columns())
+        notes += [*said, *remarks]
+    elif given.missing:
+        frame = frame.with_columns(
+            series.set(series.is_in(list(given.missing)).fill_null(False), None)
+            for series in frame.get_columns()
+            if series.dtype == pl.String
+        )
+    settled = dict(kinds)
+    if contents.labels:
+        from crypsis.table.readers.statistical import apply_labels
+
+        frame, coded, said = apply_labels(frame, contents.labels, kinds, where)
+        settled, notes = {**coded, **settled}, [*notes, *said]
+    table = table_of(frame, chosen, settled, hierarchies, source, masked)
+    if contents.labels:
+        from crypsis.table.readers.statistical import labelled_attribute
+
+        labelled = {name: labelled_attribute(table.attribute(name), each) for name, each in contents.labels.items()}
+        table = table.with_columns({}, attributes=labelled)
+    origin = replace(table.origin, read_with=found) if isinstance(table.origin, Origin) else table.origin
+    return replace(table, origin=origin, notes=(*notes, *table.notes))
+
+
+def _tuple(texts: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if texts is None else ((texts,) if isinstance(texts, str) else tuple(texts))
+
+
+def _read_contents(path: Path, options: ReadOptions) -> Contents:
+    """The cells of a file by the reader of its suffix; what its suffix or first bytes contradict is refused."""
+    chosen = readers.of(path.name)
+    if chosen is None:
+        what = next((what for suffix, what in FOREIGN.items() if path.name.lower().endswith(suffix)), "")
+        if what and path.is_file():
+            raise TableError(
+                f"{path} is {what}, which Crypsis does not read; save the table as CSV, Parquet, Excel or SPSS"
+            )
+    text = readers.of("table.csv")
+    assert text is not None
+    if (chosen is None or chosen is text) and path.is_file():
+        _refuse_disguised(path)
+    chosen = chosen or text
+    refuse_options(chosen, options, str(path))
+    return chosen.call(Input.of(path), options)
+
+
+def _refuse_disguised(path: Path) -> None:
+    """Refuse a file whose first bytes say that it is not the text its name promises."""
+    head = read_head(path)
+    real: Format[Reader] | None = readers.beginning(head)
+    if real is not None:
+        raise TableError(f"{path} is {real.what} with another suffix; rename it to end in {real.suffixes[0]}")
+    if head.startswith(b"PK\x03\x04"):
+        raise TableError(f"{path} is a zip file or a workbook with another suffix; rename it to end in .zip or .xlsx")
+    if head[8:12] == b"DUCK":
+        raise TableError(f"{path} is a DuckDB database with another suffix; rename it to end in .duckdb")
 
 
 def write_table(
     table: Table | Frame, path: str | Path, *, spreadsheet_safe: bool = False, private: bool = False
 ) -> Path:
-    """Write a table as CSV, TSV or Parquet, by the suffix of the path.
+    """Write a table as CSV, TSV, Parquet, Excel, SPSS, Stata or SAS, by the suffix of the path.
 
-    Suppressed records are left out. Numbers are written with as many digits as restore them exactly.
+    Suppressed records are left out. Numbers are written with as many digits as restore them exactly. Variable labels
+    and value labels of a table that was read with them are written where the format has them.
 
     Parameters
     ----------
     table : Table or frame
         What is written.
     path : path
-        Ends in .csv, .tsv, .tab, .txt, .parquet or .pq and must not exist.
+        Ends in .csv, .tsv, .tab, .txt, .parquet, .pq, .xlsx, .sav, .dta or .xpt and must not exist.
     spreadsheet_safe : bool
         Put an apostrophe before text and names that a spreadsheet would read as a formula. The apostrophe stays when
         the file is read again: remove the first one to restore the text.
@@ -204,67 +222,27 @@ def write_table(
     """
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix not in (*PARQUET, *TEXT):
-        raise TableError(f"{path} ends in {suffix or 'nothing'!r}; a table is written to .csv, .tsv or .parquet")
+    chosen = writers.of(path.name)
+    if chosen is None:
+        known = listing(writers.suffixes(), most=20)
+        raise TableError(f"{path} ends in {suffix or 'nothing'!r}; a table is written to {known}")
     # The floats of an object column of pandas are known only after the conversion.
-    frame = nw.from_native(to_frame(as_table(table)), eager_only=True).to_polars()
-    frame = frame.with_columns(map(without_signed_zeros, frame.get_columns()))
-    buffer = io.BytesIO()
-    if suffix in PARQUET:
-        frame.write_parquet(buffer)
-    else:
-        _plain(frame, spreadsheet_safe).write_csv(buffer, separator="\t" if suffix in (".tsv", ".tab") else ",")
-    write_atomically(path, buffer.getvalue(), mode=0o600 if private else 0o644)
+    written = as_table(table)
+    frame = nw.from_native(to_frame(written), eager_only=True).to_polars()
+    frame = frame.with_columns(map(encode_series_zeros, frame.get_columns()))
+    if spreadsheet_safe and chosen is writers.of("table.csv"):
+        from crypsis.table.readers.text import guard_text_file
+
+        frame = guard_text_file(frame)
+    write_atomically(path, chosen.call(written, frame, suffix), mode=0o600 if private else 0o644)
     return path
-
-
-def _moment_form(moments: pl.Series) -> str:
-    """How moments are written, as people do: days alone where all are midnights, seconds without a row of zeros."""
-    if getattr(moments.dtype, "time_zone", None) is not None or (moments.dt.nanosecond() != 0).any():
-        return "iso:strict"
-    midnights = moments.null_count() < len(moments) and not (moments.dt.truncate("1d") != moments).any()
-    return "%Y-%m-%d" if midnights else "%Y-%m-%dT%H:%M:%S"
-
-
-def _plain(frame: pl.DataFrame, spreadsheet_safe: bool) -> pl.DataFrame:
-    """Every column in a form CSV can hold; missing is an empty cell."""
-    columns = []
-    for series in frame.get_columns():
-        if series.dtype.is_float():
-            series = series.fill_nan(None)
-        elif series.dtype == pl.Datetime:
-            series = series.dt.to_string(_moment_form(series))
-        elif series.dtype in (pl.Categorical, pl.Enum):
-            series = series.cast(pl.String)
-        elif series.dtype.is_nested() or series.dtype in (pl.Duration, pl.Binary, pl.Object):
-            raise TableError(
-                f"column {series.name!r} is a {series.dtype} and CSV cannot hold it; write .parquet, or drop it"
-            )
-        if spreadsheet_safe and series.dtype == pl.String:
-            series = _guard_texts(series)
-        columns.append(series)
-    names = pl.Series([series.name for series in columns], dtype=pl.String)
-    if spreadsheet_safe:
-        names = _guard_texts(names)
-    return pl.DataFrame([series.alias(name) for series, name in zip(columns, names, strict=True)])
-
-
-def _guard_texts(texts: pl.Series) -> pl.Series:
-    """Put an apostrophe before each text that a spreadsheet would evaluate."""
-    return texts.zip_with(~texts.str.contains(FORMULA).fill_null(False), "'" + texts)
 
 
 # -- hierarchies --
 
 
-def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, delimiter: str = ",") -> Path:
-    """Write a hierarchy with a header level0, level1, … and one row per value.
-
-    Raises
-    ------
-    TableError
-        If the path exists or cannot be written.
-    """
+def write_hierarchy_file(hierarchy: Hierarchy, path: str | Path, *, delimiter: str = ",") -> Path:
+    """Files of tables and hierarchies: write a hierarchy to a file, one row per value, with a header."""
     columns = {
         f"level{level}": [labels[code] for code in groups]
         for level, (groups, labels) in enumerate(zip(hierarchy.groups, hierarchy.labels, strict=True))
@@ -275,4 +253,4 @@ def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, delimiter: str = 
     return Path(path)
 
 
-__all__ = ["atomic_folder", "read_hierarchy", "read_table", "write_atomically", "write_hierarchy", "write_table"]
+__all__ = ["atomic_folder", "read_hierarchy", "read_table", "write_atomically", "write_hierarchy_file", "write_table"]

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing
+from crypsis.errors import PlanError, TableError, listing, suggestion
 
 MISSING = -1
 """Code of a missing value, at every level."""
@@ -166,17 +166,15 @@ class Hierarchy:
 # -- what groups tell of the values in them --
 
 
-def leaf_losses(
+def hierarchy_leaf_losses(
     hierarchy: Hierarchy, counts: NDArray[np.float64], numbers: bool, unit: float
 ) -> list[NDArray[np.float64]]:
-    """float64[leaves] for each level: what a record of each leaf loses, generalised to that level.
+    """float64[leaves] by level of one generalisation hierarchy: what each of its leaves loses at that level.
 
-    counts  float64[leaves]: original records of each leaf
-    numbers  whether the leaves are numbers
-    unit  variance of the numbers, or 1 − Σp² of the categories
+    `counts` float64[leaves]; `numbers`: whether the leaves are numbers.
     """
-    means = node_means(hierarchy, counts) if numbers else np.zeros(0)
-    totals, found = node_totals(hierarchy, counts), list[NDArray[np.float64]]()
+    means = hierarchy_node_means(hierarchy, counts) if numbers else np.zeros(0)
+    totals, found = hierarchy_node_totals(hierarchy, counts), list[NDArray[np.float64]]()
     for level, groups in enumerate(hierarchy.groups):
         node = groups + hierarchy.offsets[level]
         if numbers:
@@ -186,15 +184,10 @@ def leaf_losses(
     return found
 
 
-def group_losses(
+def hierarchy_group_losses(
     hierarchy: Hierarchy, counts: NDArray[np.float64], numbers: bool
 ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
-    """What the records of each group of a hierarchy lose on average, at the level of the group.
-
-    counts, numbers  as for `leaf_losses`
-    returns  for each level float64[groups]: mean loss of the records published as the group, and what they lose more on
-             average if nothing is published of them; 0 and 1 in a column of one value
-    """
+    """A generalisation hierarchy level by level: what the records in each of its groups lose on average."""
     total = max(float(counts.sum()), 1.0)
     if numbers:
         centre = float((counts * hierarchy.values).sum()) / total
@@ -206,7 +199,7 @@ def group_losses(
     blank = blank / unit if varies else np.ones(hierarchy.size)
     lost, more = list[NDArray[np.float64]](), list[NDArray[np.float64]]()
     for groups, losses in zip(
-        hierarchy.groups, leaf_losses(hierarchy, counts, numbers, unit if varies else 1.0), strict=True
+        hierarchy.groups, hierarchy_leaf_losses(hierarchy, counts, numbers, unit if varies else 1.0), strict=True
     ):
         held = np.maximum(np.bincount(groups, counts), 1.0)
         own = np.bincount(groups, counts * losses) / held
@@ -215,8 +208,8 @@ def group_losses(
     return lost, more
 
 
-def node_totals(hierarchy: Hierarchy, amounts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[nodes]: amounts of the leaves (float64[leaves]) added up in every node."""
+def hierarchy_node_totals(hierarchy: Hierarchy, amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[nodes]: amounts of the leaves (float64[leaves]) added up in every node of a hierarchy."""
     parts = [
         np.bincount(hierarchy.groups[level], amounts, len(hierarchy.labels[level]))
         for level in range(hierarchy.height + 1)
@@ -224,11 +217,15 @@ def node_totals(hierarchy: Hierarchy, amounts: NDArray[np.float64]) -> NDArray[n
     return np.concatenate(parts)
 
 
-def node_means(hierarchy: Hierarchy, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[nodes]: mean of the numbers in every node, records counted; of the leaves alike where it has none."""
-    held = node_totals(hierarchy, counts)
-    plain = node_totals(hierarchy, hierarchy.values) / node_totals(hierarchy, np.ones(hierarchy.size))
-    return np.where(held > 0, node_totals(hierarchy, counts * hierarchy.values) / np.maximum(held, 1.0), plain)
+def hierarchy_node_means(hierarchy: Hierarchy, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[nodes]: mean number in each node of a generalisation hierarchy; of its leaves without records."""
+    held = hierarchy_node_totals(hierarchy, counts)
+    plain = hierarchy_node_totals(hierarchy, hierarchy.values) / hierarchy_node_totals(
+        hierarchy, np.ones(hierarchy.size)
+    )
+    return np.where(
+        held > 0, hierarchy_node_totals(hierarchy, counts * hierarchy.values) / np.maximum(held, 1.0), plain
+    )
 
 
 # -- Labels of merged categories that name nobody: a category that few records hold is never part of a label.
@@ -237,56 +234,22 @@ RARE = 3
 """A category held by fewer records than this is not named."""
 
 
-def listed_label(labels: Sequence[str], counts: Sequence[int], taken: Collection[str]) -> str:
-    """Name a group of categories by its members.
+def list_hierarchy_group(labels: Sequence[str], counts: Sequence[int], taken: Collection[str]) -> str:
+    """The label of a group in a generalisation hierarchy, made by listing the categories that share it.
 
-    taken  labels that stand for something else
-    returns  the members that are not rare, and that there are others
-
-    Examples
-    --------
-    >>> listed_label(["nurse", "cook", "falconer"], [9, 4, 1], ())
+    >>> list_hierarchy_group(["nurse", "cook", "falconer"], [9, 4, 1], ())
     'nurse | cook | other'
     """
     named = [label for label, count in zip(labels, counts, strict=True) if count >= RARE]
     if len(named) == len(labels):
         return " | ".join(named)
-    return free_label(" | ".join([*named, "other"]), taken)
+    return free_hierarchy_label(" | ".join([*named, "other"]), taken)
 
 
-def spanning_label(labels: Sequence[str], counts: Sequence[int], taken: Collection[str]) -> str:
-    """Name neighbouring ordered categories by their ends.
+def free_hierarchy_label(label: str, taken: Collection[str]) -> str:
+    """A label that no group of a generalisation hierarchy has yet: the label itself or one with a number.
 
-    labels  the members in order; one alone is its own label
-    taken  labels that stand for something else
-    returns  the outermost members that are not rare, and whether rarer ones lie beyond
-
-    Examples
-    --------
-    >>> spanning_label(["none", "basic", "high"], [5, 1, 9], ())
-    'none – high'
-    >>> spanning_label(["high", "phd"], [9, 1], ())
-    'high and rarer'
-    """
-    if len(labels) == 1:
-        return labels[0]
-    named = [place for place, count in enumerate(counts) if count >= RARE]
-    if not named:
-        return free_label("other", taken)
-    low, high = named[0], named[-1]
-    span = labels[low] if low == high else f"{labels[low]} – {labels[high]}"
-    whole = low == 0 and high == len(labels) - 1
-    return span if whole else free_label(f"{span} and rarer", taken)
-
-
-def free_label(label: str, taken: Collection[str]) -> str:
-    """A label, or the same with the first number that makes it another one.
-
-    taken  labels that stand for something else
-
-    Examples
-    --------
-    >>> free_label("other", ["other", "other 1"])
+    >>> free_hierarchy_label("other", ["other", "other 1"])
     'other 2'
     """
     number, free = 0, label
@@ -294,3 +257,44 @@ def free_label(label: str, taken: Collection[str]) -> str:
         number += 1
         free = f"{label} {number}"
     return free
+
+
+def hierarchy_node_levels(hierarchy: Hierarchy, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The level of each node of a hierarchy, int64[n]; −1 where there is none."""
+    return np.asarray(np.searchsorted(hierarchy.offsets, nodes, side="right") - 1)
+
+
+INDICES = ("k", "l", "information", "glm", "cm", "s_k", "s_l")
+"""k and l: the smallest class and the fewest confidential values; s_k and s_l: Σ over records of class size and of how
+often their confidential value occurs in their class; information, glm and cm: how far the loss stays below its largest
+value."""
+
+
+def check_hierarchy_indices(names: Sequence[str], confidential: str | None, label: str | None) -> None:
+    """Generalisation hierarchies: refuse names of indices that do not exist or that lack a column they need."""
+    for name in names:
+        if name not in INDICES:
+            raise PlanError(f"there is no index {name!r}{suggestion(name, INDICES)}; known: {listing(INDICES)}")
+        if name in ("l", "s_l") and not confidential:
+            raise PlanError(
+                f"index {name!r} needs a confidential column and there is none; give one the role 'confidential'"
+            )
+        if name == "cm" and not label:
+            raise PlanError("index 'cm' needs a label to predict; name a column as label")
+    if {"information", "glm"} <= set(names):
+        raise PlanError("a front has one loss: choose the index 'information' or 'glm'")
+
+
+def hierarchy_number_label(value: float, dates: str) -> str:
+    """The label of a number in a hierarchy: whole numbers without decimals, dates as dates.
+
+    `dates`: {"", "date", "datetime"}: whether it counts days or seconds since 1970-01-01.
+
+    >>> hierarchy_number_label(3.0, ""), hierarchy_number_label(31.0, "date")
+    ('3', '1970-02-01')
+    """
+    if dates == "date":
+        return str(np.datetime64(int(value), "D"))
+    if dates == "datetime":
+        return str(np.datetime64(round(value * 1e6), "us"))
+    return str(int(value)) if value == round(value) and abs(value) < 2**53 else repr(float(value))

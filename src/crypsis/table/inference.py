@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import polars as pl
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Kind, Role
-from crypsis.table.encoding import Source, not_a_number, parse_numbers
+from crypsis.table.encoding import Source, encode_numbers, message_for_encoded_text
 from crypsis.table.frames import Kinds
+from crypsis.table.value_forms import plain_value_form
 
 DATE = r"^\d{4}-\d{2}-\d{2}$"
 MOMENT = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$"
@@ -18,36 +20,13 @@ CODE = r"^[+-]?0\d"
 WHOLE = r"^[+-]?\d+$"
 
 
-def infer_types(
+def infer_column_types(
     texts: pl.DataFrame, roles: Mapping[str, Role], kinds: Kinds, missing: tuple[str, ...], source: Source
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Read columns of text as integers, floats, dates or text.
+    """Types of the columns of a text file, inferred: integers, floats, dates or text.
 
     A column is numeric if all its cells are; numbers with leading zeros are codes. A column declared ordinal or nominal
     stays text.
-
-    Parameters
-    ----------
-    texts : polars.DataFrame
-        Columns of text.
-    roles, kinds : mapping
-        What the caller states about columns.
-    missing : tuple of str
-        Missing-value markers.
-    source : Source
-        Where the cells come from, for messages.
-
-    Returns
-    -------
-    frame : polars.DataFrame
-        Typed columns.
-    notes : list of str
-        Columns read as text though most of their cells are numbers.
-
-    Raises
-    ------
-    TableError
-        If a quasi-identifier or confidential column has text among mostly numbers.
     """
     columns, notes = [], list[str]()
     for series in texts.get_columns():
@@ -59,7 +38,7 @@ def infer_types(
             columns.append(known)
         elif declared == Kind.NUMERIC:
             dated = _read_dates(known)
-            columns.append(_read_integers(parse_numbers(name, known, source), known) if dated is None else dated)
+            columns.append(_read_integers(encode_numbers(name, known, source), known) if dated is None else dated)
         else:
             columns.append(_guess_type(known, roles.get(name, Role.UNDECIDED), source, notes))
     return pl.DataFrame([column.alias(name) for column, name in zip(columns, texts.columns, strict=True)]), notes
@@ -79,7 +58,7 @@ def _guess_type(series: pl.Series, role: Role, source: Source, notes: list[str])
     if slips == 0:
         return series if stripped.str.contains(CODE).any() else _read_integers(numbers, stripped)
     if slips < len(present) / 2 and not stripped.str.contains(CODE).any():
-        sentence = not_a_number(series.name, stripped, lost, source)
+        sentence = message_for_encoded_text(series.name, stripped, lost, source)
         if role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
             raise TableError(sentence)
         share = 100 - 100 * slips / len(present)
@@ -102,7 +81,7 @@ def _read_dates(texts: pl.Series) -> pl.Series | None:
         return None
     sample = present.head(50)
     if sample.str.contains(DATE).all():
-        return _kept(texts.str.to_date("%Y-%m-%d", strict=False), texts)
+        return _keep_parsed(texts.str.to_date("%Y-%m-%d", strict=False), texts)
     if not (sample.str.contains(MOMENT).all() and present.str.contains(MOMENT).all()):
         return None
     zoned = present.str.contains(ZONE)
@@ -112,8 +91,28 @@ def _read_dates(texts: pl.Series) -> pl.Series | None:
     plain = plain.str.replace(r"([+-]\d{2})(\d{2})$", "${1}:${2}") if zoned.any() else plain
     plain = plain.str.replace(r"T(\d{2}:\d{2})($|[+-])", "T${1}:00${2}")
     form = "%Y-%m-%dT%H:%M:%S%.f" + ("%:z" if zoned.any() else "")
-    return _kept(plain.str.to_datetime(form, strict=False, time_unit="us"), texts)
+    return _keep_parsed(plain.str.to_datetime(form, strict=False, time_unit="us"), texts)
 
 
-def _kept(parsed: pl.Series, texts: pl.Series) -> pl.Series | None:
+def _keep_parsed(parsed: pl.Series, texts: pl.Series) -> pl.Series | None:
     return parsed if parsed.null_count() == texts.null_count() else None
+
+
+COMPOUND = 6
+"""Words of at least this many letters also match inside a longer word (CREDITAMOUNT)."""
+
+
+def infer_known_word(words: list[str], known: list[str]) -> str:
+    """Inference about a column of a file: the known word found in its name, alone or inside a long word."""
+    whole = next((word for word in words if word in known), "")
+    return whole or next((long for long in known if len(long) >= COMPOUND and any(long in word for word in words)), "")
+
+
+def words_for_inference(name: str) -> list[str]:
+    """Inference about a column of a file: its name divided into words, in small letters without accents.
+
+    >>> words_for_inference("dateOfBirth_2"), words_for_inference("Körpergröße")
+    (['date', 'of', 'birth'], ['koerpergroesse'])
+    """
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return [word for word in re.split(r"[^a-z]+", plain_value_form(parted)) if word]

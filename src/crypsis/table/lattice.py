@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,25 +17,12 @@ from crypsis.table.table import Table
 
 Levels = tuple[int, ...]
 
-_INTERVAL = re.compile(r"^\s*[\[(]?\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|,|\.\.|to)\s*(-?\d+(?:\.\d+)?)\s*([\])]?)\s*$")
-
 
 @dataclass(frozen=True)
 class Lattice:
-    """All combinations of levels; nodes are numbered with the last attribute varying fastest.
+    """All combinations of levels; nodes are numbered with the last attribute varying fastest."""
 
-    Parameters
-    ----------
-    attributes : tuple of Attribute
-        The columns, each with a hierarchy.
-
-    Raises
-    ------
-    TableError
-        If there is no column, or one has no hierarchy.
-    """
-
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[Attribute, ...]  # the columns, each with a hierarchy
 
     def __post_init__(self) -> None:
         bare = [attribute.name for attribute in self.attributes if attribute.hierarchy is None]
@@ -50,19 +36,7 @@ class Lattice:
 
     @classmethod
     def of(cls, table: Table, names: Iterable[str] = ()) -> Lattice:
-        """Build the lattice of the named columns, or of every quasi-identifier.
-
-        Parameters
-        ----------
-        table : Table
-            Has the columns.
-        names : iterable of str
-            Columns; by default every quasi-identifier.
-
-        Returns
-        -------
-        Lattice
-        """
+        """Build the lattice of the named columns, or of every quasi-identifier."""
         chosen = list(names) or table.quasi_identifiers
         return cls(tuple(table.attribute(name) for name in chosen))
 
@@ -117,13 +91,7 @@ class Lattice:
         return np.stack(columns, axis=1).astype(np.int16)
 
     def check(self, levels: Sequence[int]) -> None:
-        """Refuse levels that are no node of the lattice.
-
-        Raises
-        ------
-        TableError
-            If there are too many or too few, or one is beyond its hierarchy.
-        """
+        """Refuse levels that are no node of the lattice."""
         if len(levels) != len(self.heights):
             raise TableError(
                 f"{len(levels)} levels were given for {len(self.heights)} columns; give one for each of "
@@ -138,20 +106,14 @@ class Lattice:
 
 @dataclass(frozen=True)
 class LevelDescription:
-    """What a column publishes at one level of its hierarchy.
-
-    groups  number of groups; 1 hides the column
-    width  common width of groups that are intervals, 0 if there is none
-    unit  "year" where the column is an age or a number of years, else empty
-    unchanged  whether the groups are the values themselves
-    """
+    """What a column publishes at one level of its hierarchy."""
 
     column: str
     level: int
-    groups: int
-    width: float = 0.0
-    unit: str = ""
-    unchanged: bool = True
+    groups: int  # number of groups; 1 hides the column
+    width: float = 0.0  # common width of groups that are intervals, 0 if there is none
+    unit: str = ""  # "year" where the column is an age or a number of years, else empty
+    unchanged: bool = True  # whether the groups are the values themselves
 
     @property
     def hidden(self) -> bool:
@@ -159,38 +121,12 @@ class LevelDescription:
         return not self.unchanged and self.groups == 1
 
 
-def describe_level(attribute: Attribute, level: int) -> LevelDescription:
-    """Describe what a column publishes at a level of its hierarchy.
-
-    Parameters
-    ----------
-    attribute : Attribute
-        The column; without a hierarchy it is published as collected.
-    level : int
-
-    Returns
-    -------
-    LevelDescription
-    """
-    hierarchy = attribute.hierarchy
-    if level == 0 or hierarchy is None:
-        return LevelDescription(attribute.name, level, 0 if hierarchy is None else hierarchy.size)
-    labels = hierarchy.labels[level]
-    unchanged = len(labels) > 1 and set(labels) == set(hierarchy.labels[0])
-    years = re.search(r"(^|[^a-z])(age|years?)([^a-z]|$)", attribute.name.lower())
-    return LevelDescription(
-        attribute.name, level, len(labels), _band(labels), "year" if years else "", unchanged=unchanged
-    )
-
-
-def _band(labels: Sequence[str]) -> float:
-    """The common width of labels that are intervals, open ends aside; 0 if there is none."""
-    widths = []
-    for label in labels:
-        found = _INTERVAL.match(label)
-        if found:
-            low, high, close = found.groups()
-            whole = "." not in low + high and close != ")"
-            widths.append(float(high) - float(low) + (1 if whole else 0))
-    interior = len(labels) - len(widths) <= 2
-    return widths[0] if len(widths) > 1 and interior and len(set(widths)) == 1 else 0.0
+def datafly_steps_in_lattice(lattice: Lattice) -> list[dict[str, int]]:
+    """Levels of the columns of a lattice, step by step: always the column with most values rises by one."""
+    heights = dict(zip(lattice.names, lattice.heights, strict=True))
+    hierarchies = dict(zip(lattice.names, lattice.hierarchies, strict=True))
+    steps = [dict.fromkeys(lattice.names, 0)]
+    while open_ := [name for name in lattice.names if steps[-1][name] < heights[name]]:
+        name = max(open_, key=lambda each: len(hierarchies[each].labels[steps[-1][each]]))
+        steps.append({**steps[-1], name: steps[-1][name] + 1})
+    return steps

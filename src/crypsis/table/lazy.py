@@ -17,14 +17,21 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import EngineError, TableError, find_repeated, listing, suggestion, unknown_column
+from crypsis.errors import (
+    EngineError,
+    TableError,
+    find_repeated,
+    listing,
+    suggestion,
+    unknown_column,
+)
 from crypsis.table.attribute import UNPUBLISHED, Attribute, Role, read_role
 from crypsis.table.builders import merges
-from crypsis.table.encoding import Source, without_signed_zeros, without_signed_zeros_lazily
-from crypsis.table.equivalence_classes import columns_by_key, equivalence_classes, pack
+from crypsis.table.encoding import Source, encode_lazy_zeros, encode_series_zeros
+from crypsis.table.equivalence_classes import class_columns_by_key, equivalence_classes, pack_class_codes
 from crypsis.table.frames import Hierarchies, Kinds, table_of
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.inference import infer_types
+from crypsis.table.inference import infer_column_types
 from crypsis.table.table import Table
 from crypsis.table.text_files import DELIMITERS
 
@@ -32,27 +39,10 @@ LOOKED_AT = 10_000
 """Records from which the types of columns that are not counted are inferred."""
 
 
-def scan_text(path: Path, names: Sequence[str], delimiter: str | None, missing: Sequence[str]) -> pl.LazyFrame:
+def _scan_text(path: Path, names: Sequence[str], delimiter: str | None, missing: Sequence[str]) -> pl.LazyFrame:
     """Open a CSV or TSV file without reading it; the named columns are text.
 
-    Parameters
-    ----------
-    path : Path
-    names : sequence of str
-        Columns that are counted.
-    delimiter : str or None
-        By default a tab for .tsv, else the one the header uses most.
-    missing : sequence of str
-        Missing-value markers; an empty cell is always missing.
-
-    Returns
-    -------
-    polars.LazyFrame
-
-    Raises
-    ------
-    TableError
-        If the file cannot be read.
+    `missing`: Missing-value markers; an empty cell is always missing.
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -76,39 +66,12 @@ def scan_text(path: Path, names: Sequence[str], delimiter: str | None, missing: 
         raise TableError(f"{path} cannot be read as CSV; write it again, or as Parquet") from None
 
 
-def typed_counts(
+def _typed_counts(
     lazy: pl.LazyFrame, tuples: pl.DataFrame, records: str, roles: Mapping[str, Role], kinds: Kinds, source: Source
 ) -> tuple[pl.LazyFrame, pl.DataFrame, pl.DataFrame]:
-    """Type counted texts: numbers as numbers in the data and in the tuples, dates as dates in the values.
-
-    Parameters
-    ----------
-    lazy : polars.LazyFrame
-        The data, with the counted columns as text.
-    tuples : polars.DataFrame
-        Distinct tuples of text and their records.
-    records : str
-        Column of the records.
-    roles, kinds : mapping
-        What the caller states about columns.
-    source : Source
-        Where the data come from, for messages.
-
-    Returns
-    -------
-    lazy : polars.LazyFrame
-    tuples : polars.DataFrame
-        Dates stay text here, where they are only compared.
-    values : polars.DataFrame
-        The tuples in the types of a table.
-
-    Raises
-    ------
-    TableError
-        If a cell cannot be read as stated.
-    """
+    """Type counted texts: numbers as numbers in the data and in the tuples, dates as dates in the values."""
     names = [name for name in tuples.columns if name != records]
-    meant = infer_types(tuples.select(names), roles, kinds, (), source)[0].schema
+    meant = infer_column_types(tuples.select(names), roles, kinds, (), source)[0].schema
     numbers = [
         pl.col(name).str.strip_chars().str.strip_chars_start("+").cast(dtype)
         for name, dtype in meant.items()
@@ -116,7 +79,7 @@ def typed_counts(
     ]
     tuples = tuples.with_columns(numbers).group_by(names).agg(pl.col(records).sum()).sort(names)
     texts = tuples.select(name for name in names if tuples.schema[name] == pl.String)
-    values = tuples.select(names).with_columns(infer_types(texts, roles, kinds, (), source)[0].get_columns())
+    values = tuples.select(names).with_columns(infer_column_types(texts, roles, kinds, (), source)[0].get_columns())
     return lazy.with_columns(numbers), tuples, values
 
 
@@ -133,17 +96,12 @@ class Counts:
     An attribute with a hierarchy is coded by the leaves of the hierarchy, any other by its categories, and a number
     without a hierarchy by the rank of its value. A missing value is −1, a value of its own.
 
-    Attributes
-    ----------
-    attributes : tuple of Attribute
-    codes : int32[tuples, attributes]
-    records : int64[tuples]
-        Number of records of each tuple.
+    `codes` int32[tuples, attributes].
     """
 
     attributes: tuple[Attribute, ...]
     codes: NDArray[np.int32]
-    records: NDArray[np.int64]
+    records: NDArray[np.int64]  # int64[tuples]: number of records of each tuple
 
     @property
     def total(self) -> int:
@@ -160,48 +118,17 @@ class Counts:
         return self.names.index(name)
 
 
-def count_distinct(table: Table, names: Sequence[str]) -> Counts:
-    """Count the distinct tuples of some columns over the kept records.
-
-    Parameters
-    ----------
-    table : Table
-    names : sequence of str
-
-    Returns
-    -------
-    Counts
-        In lexicographic order of the codes.
-
-    Raises
-    ------
-    TableError
-        If a value is not in the hierarchy of its column.
-    """
+def count_distinct_lazily(table: Table, names: Sequence[str]) -> Counts:
+    """Count the distinct tuples of some columns over the kept records of a table that is counted and not read."""
     codes = _all_coded(table, names)
     classes = equivalence_classes(codes, table.kept)
     return Counts(tuple(table.attribute(name) for name in names), codes[classes.first], classes.sizes)
 
 
-def count_weighted(table: Table, names: Sequence[str], weights: NDArray[np.int64]) -> Counts:
+def _count_weighted(table: Table, names: Sequence[str], weights: NDArray[np.int64]) -> Counts:
     """Count the distinct tuples of a table whose rows stand for several records each.
 
-    Parameters
-    ----------
-    table : Table
-        One row per tuple that an engine has counted.
-    names : sequence of str
-    weights : int64[n]
-        Records of each row.
-
-    Returns
-    -------
-    Counts
-
-    Raises
-    ------
-    TableError
-        As for `count_distinct`.
+    `weights` int64[n].
     """
     codes = _all_coded(table, names)
     classes = equivalence_classes(codes)
@@ -252,41 +179,18 @@ PENDING = 2_000_000
 
 
 def batches(lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    """The records of a lazy frame in batches, in their order; a batch is read when it is needed.
-
-    Parameters
-    ----------
-    lazy : polars.LazyFrame
-
-    Yields
-    ------
-    polars.DataFrame
-    """
+    """The records of a lazy frame in batches, in their order; a batch is read when it is needed."""
     yield from lazy.collect_batches(chunk_size=BATCH, maintain_order=True, engine="streaming")
 
 
-def tally_packed(lazy: pl.LazyFrame, names: Sequence[str], records: str) -> pl.DataFrame | None:
-    """Count distinct tuples by packing each record into one integer.
-
-    Parameters
-    ----------
-    lazy : polars.LazyFrame
-    names : sequence of str
-    records : str
-        Name of the column of counts.
-
-    Returns
-    -------
-    polars.DataFrame or None
-        Tuples in order, missing first, and their counts; None if tuples do not fit into one integer or the type of a
-        column has no order.
-    """
+def tally_packed_lazily(lazy: pl.LazyFrame, names: Sequence[str], records: str) -> pl.DataFrame | None:
+    """Count distinct tuples of a table that is not read, by packing each record into one integer."""
     schema = lazy.collect_schema()
     if not all(_orderable(schema[name]) for name in names):
         return None
     chosen = lazy.select(pl.col(names)).with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None))
     values = [_values(chosen, name) for name in names]
-    if len(columns_by_key(_radices(values))) > 1:
+    if len(class_columns_by_key(_radices(values))) > 1:
         return None
     counted, waiting = pl.DataFrame(schema={"key": pl.Int64, records: pl.Int64}), list[pl.DataFrame]()
     for batch in batches(chosen):
@@ -315,7 +219,7 @@ def _sum_counts(parts: Sequence[pl.DataFrame], records: str) -> pl.DataFrame:
 
 
 def _pack(batch: pl.DataFrame, values: Sequence[pl.Series]) -> NDArray[np.int64]:
-    return pack(len(batch), [_codes(batch[each.name], each) for each in values], _radices(values))
+    return pack_class_codes(len(batch), [_codes(batch[each.name], each) for each in values], _radices(values))
 
 
 def _radices(values: Sequence[pl.Series]) -> list[int]:
@@ -362,43 +266,19 @@ Lazy = nw.LazyFrame[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LazyTable:
-    """A table that is counted and not read.
-
-    Attributes
-    ----------
-    frame : narwhals.LazyFrame
-    counts : Counts
-        Distinct tuples with their records.
-    tuples : polars.DataFrame
-        One row per distinct tuple: values as in the data, then `RECORDS`; sorted.
-    coded : Table
-        The tuples as a table, row by row.
-    identifiers : tuple of str
-        Columns that a release leaves out.
-    roles : mapping of str to Role
-        Roles of columns that are not counted; one without a role is undecided, and nothing is released before it has
-        one.
-    """
+    """A table that is counted and not read."""
 
     frame: Lazy
-    counts: Counts
-    tuples: pl.DataFrame
-    coded: Table
-    identifiers: tuple[str, ...] = ()
+    counts: Counts  # distinct tuples with their records
+    tuples: pl.DataFrame  # one row per distinct tuple: values as in the data, then `RECORDS`; sorted
+    coded: Table  # the tuples as a table, row by row
+    identifiers: tuple[str, ...] = ()  # columns that a release leaves out
+    # roles of columns that are not counted; one without a role is undecided, and nothing is released before it has
+    # one
     roles: Mapping[str, Role] = field(default_factory=dict)
 
-    def decided(self, roles: Mapping[str, str]) -> LazyTable:
-        """The table with roles for columns that are not counted.
-
-        Parameters
-        ----------
-        roles : mapping of str to str
-            E.g. ``{"wage": "confidential", "hours": "other"}``. Identifiers and households are left out.
-
-        Returns
-        -------
-        LazyTable
-        """
+    def decide_roles(self, roles: Mapping[str, str]) -> LazyTable:
+        """The table with roles for columns that are not counted."""
         given = {name: read_role(role, name) for name, role in roles.items() if name not in self.counts.names}
         hidden = (name for name, role in given.items() if role in UNPUBLISHED)
         return replace(
@@ -406,7 +286,7 @@ class LazyTable:
         )
 
     @property
-    def published(self) -> dict[str, Role]:
+    def published_roles(self) -> dict[str, Role]:
         """Every published column and its role."""
         counted = {attribute.name: attribute.role for attribute in self.counts.attributes}
         names = [name for name in self.frame.collect_schema().names() if name not in self.identifiers]
@@ -418,30 +298,15 @@ class LazyTable:
     @property
     def engine(self) -> Engine:
         """The engine that has the data."""
-        return engine_of(self.frame)
+        return engine_of_lazy_frame(self.frame)
 
     def leaves(self, name: str) -> NDArray[np.int32]:
         """The leaf of each distinct tuple in the hierarchy of a column."""
         return self.coded.leaf_codes(name)
 
 
-def engine_of(frame: Lazy) -> Engine:
-    """The engine that has the data of a lazy frame.
-
-    Parameters
-    ----------
-    frame : narwhals.LazyFrame
-
-    Returns
-    -------
-    str
-        "polars", "duckdb", "spark" or "dask".
-
-    Raises
-    ------
-    TableError
-        If it is another engine.
-    """
+def engine_of_lazy_frame(frame: Lazy) -> Engine:
+    """The engine, such as DuckDB, Spark or Dask, that has the data of a lazy frame."""
     found = frame.implementation
     if found.is_pyspark() or found.is_pyspark_connect():
         return "spark"
@@ -455,28 +320,7 @@ def engine_of(frame: Lazy) -> Engine:
 
 
 def scan(path: str | Path, engine: str = "polars", session: Any = None) -> Lazy:
-    """Open data without reading them.
-
-    Parameters
-    ----------
-    path : path
-        A Parquet or CSV file, a folder of Parquet files, or a pattern such as "people/*.parquet".
-    engine : {"polars", "duckdb", "spark", "dask"}
-        The engine that counts; the last three are packages of their own.
-    session : SparkSession, optional
-        By default the running session, or a new one on this machine.
-
-    Returns
-    -------
-    narwhals.LazyFrame
-
-    Raises
-    ------
-    EngineError
-        If the engine is unknown or not installed.
-    TableError
-        If the data cannot be read.
-    """
+    """Open data without reading them."""
     if engine not in ENGINES:
         raise EngineError(
             f"there is no counting engine {engine!r}{suggestion(engine, ENGINES)}; known: {listing(ENGINES)}"
@@ -524,35 +368,10 @@ def count_lazily(
     delimiter: str | None = None,
     missing: Sequence[str] = ("",),
 ) -> LazyTable:
-    """Count the distinct tuples of quasi-identifiers and confidential columns in the engine that has the data.
-
-    Parameters
-    ----------
-    data : lazy frame or path
-        A polars LazyFrame, a DuckDB relation, a Spark or Dask DataFrame, or the path of a file.
-    quasi_identifiers, confidential : sequence of str
-        Columns that are counted.
-    identifiers : sequence of str
-        Columns that a release leaves out.
-    kinds, hierarchies : mapping, optional
-        As for `wrap`.
-    delimiter : str, optional
-        Of a text file, whose cells are read as by `read_table`.
-    missing : sequence of str
-        Missing-value markers of a text file.
-
-    Returns
-    -------
-    LazyTable
-
-    Raises
-    ------
-    TableError
-        If a column does not exist, a specification does not suit it, or there are no records.
-    """
+    """Count the distinct tuples of quasi-identifiers and confidential columns in the engine that has the data."""
     names = [*quasi_identifiers, *confidential]
     text = isinstance(data, (str, Path)) and Path(data).suffix.lower() in TEXT
-    frame = nw.from_native(scan_text(Path(data), names, delimiter, missing)) if text else lazy_frame(data)
+    frame = nw.from_native(_scan_text(Path(data), names, delimiter, missing)) if text else lazy_frame(data)
     _check_names(frame, [*names, *identifiers])
     roles = dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER) | dict.fromkeys(confidential, Role.CONFIDENTIAL)
     source, wished = Source("the counted data"), _wished_kinds(kinds, names)
@@ -561,11 +380,11 @@ def count_lazily(
         raise TableError("the data have no records; give at least one")
     values = tuples.drop(RECORDS)
     if text:
-        lazy, tuples, values = typed_counts(frame.to_native(), tuples, RECORDS, roles, wished, source)
-        frame = without_signed_zeros_lazily(nw.from_native(lazy))
-        tuples, values = (each.with_columns(map(without_signed_zeros, each.get_columns())) for each in (tuples, values))
+        lazy, tuples, values = _typed_counts(frame.to_native(), tuples, RECORDS, roles, wished, source)
+        frame = encode_lazy_zeros(nw.from_native(lazy))
+        tuples, values = (each.with_columns(map(encode_series_zeros, each.get_columns())) for each in (tuples, values))
     coded = _code_tuples(values, roles, wished, _wished_kinds(hierarchies, names), source, tuples[RECORDS].to_numpy())
-    counts = count_weighted(coded, names, tuples[RECORDS].to_numpy())
+    counts = _count_weighted(coded, names, tuples[RECORDS].to_numpy())
     return LazyTable(frame, counts, tuples, coded, tuple(identifiers))
 
 
@@ -592,21 +411,7 @@ def _code_tuples(
 
 
 def lazy_frame(data: Any) -> Lazy:
-    """Make a lazy frame of data; categories become text, which every engine groups and joins alike.
-
-    Parameters
-    ----------
-    data : lazy frame, frame or path
-
-    Returns
-    -------
-    narwhals.LazyFrame
-
-    Raises
-    ------
-    TableError
-        If it is none of these.
-    """
+    """Make a lazy frame of data; categories become text, which every engine groups and joins alike."""
     if isinstance(data, (str, Path)):
         frame = scan(data)
     else:
@@ -618,33 +423,17 @@ def lazy_frame(data: Any) -> Lazy:
                 f"Dask DataFrame, or a path"
             ) from None
         frame = given if isinstance(given, nw.LazyFrame) else given.lazy("polars")
-    engine_of(frame)
+    engine_of_lazy_frame(frame)
     texts = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Categorical, nw.Enum)]
     frame = frame.with_columns(nw.col(*texts).cast(nw.String)) if texts else frame
-    return without_signed_zeros_lazily(frame)
+    return encode_lazy_zeros(frame)
 
 
 def tally(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
-    """Count the distinct tuples of some columns in one pass over the data; polars in two passes and less memory.
-
-    Parameters
-    ----------
-    frame : narwhals.LazyFrame
-    names : sequence of str
-
-    Returns
-    -------
-    polars.DataFrame
-        Tuples in order, and their records in the column `RECORDS`.
-
-    Raises
-    ------
-    TableError
-        If the data cannot be read to the end.
-    """
+    """Count the distinct tuples of some columns in one pass over the data; polars in two passes and less memory."""
     native = frame.to_native()
     try:
-        packed = tally_packed(native, names, RECORDS) if isinstance(native, pl.LazyFrame) else None
+        packed = tally_packed_lazily(native, names, RECORDS) if isinstance(native, pl.LazyFrame) else None
     except pl.exceptions.ComputeError:
         raise TableError(
             "the data cannot be read to the end: a line has too many cells, or a cell is not of its column's type; "
@@ -653,7 +442,7 @@ def tally(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
     if packed is not None:
         return _settle_types(packed, names)
     counted = frame.select(*names).group_by(*names).agg(nw.len().alias(RECORDS))
-    options: dict[str, Any] = {"engine": "streaming"} if engine_of(frame) == "polars" else {}
+    options: dict[str, Any] = {"engine": "streaming"} if engine_of_lazy_frame(frame) == "polars" else {}
     found = _settle_types(counted.collect(**options).to_polars(), names)
     return found.group_by(names).agg(pl.col(RECORDS).sum()).sort(names)
 

@@ -25,32 +25,22 @@ EVIDENCE = 30.0
 class Link:
     """A column that another one determines.
 
-    name    the column
-    lead    the one that determines it
-    mutual  whether each determines the other
-
-    Examples
-    --------
-    >>> Link("code", "country", True).lead
+    >>> Link("code", "country").lead
     'country'
     """
 
-    name: str
-    lead: str
-    mutual: bool
+    name: str  # the column
+    lead: str  # the one that determines it
 
 
 def links(table: Table, names: Sequence[str], leading: Collection[str] | None = None) -> tuple[Link, ...]:
     """Find columns that another one determines in every record, more often than chance would.
 
-    leading  columns that may lead; by default those of categories
-    returns  at most one for a column; a column that leads does not follow
+    Returns at most one for a column; a column that leads does not follow.
 
-    Examples
-    --------
     >>> table = Table.from_columns({"country": ["fi", "ee", "lv"] * 20, "prefix": [358, 372, 371] * 20})
     >>> links(table, table.names)
-    (Link(name='prefix', lead='country', mutual=True),)
+    (Link(name='prefix', lead='country'),)
     """
     if leading is None:
         leading = {name for name in names if not table.attribute(name).numeric}
@@ -65,7 +55,7 @@ def links(table: Table, names: Sequence[str], leading: Collection[str] | None = 
         for name in order:
             if name == lead or name in found or name in leads or not _determines(codes[lead], codes[name]):
                 continue
-            found[name] = Link(name, lead, _function(codes[name], codes[lead]))
+            found[name] = Link(name, lead)
             leads.add(lead)
     return tuple(found[name] for name in names if name in found)
 
@@ -88,14 +78,8 @@ def _function(lead: NDArray[np.int32], follower: NDArray[np.int32]) -> bool:
     return pairs == len(np.unique(lead[known]))
 
 
-def follow_lead(table: Table, name: str, lead: str) -> NDArray[np.int32]:
-    """int32[categories of the lead]: a record with the value that goes with each, −1 where none has one.
-
-    Raises
-    ------
-    TableError
-        If the lead does not determine the column, or has no categories.
-    """
+def follow_linked_lead(table: Table, name: str, lead: str) -> NDArray[np.int32]:
+    """int32[categories of the lead]: a record with the value that goes with each, −1 where none has one."""
     if lead not in table.names:
         raise TableError(f"column {name!r} is linked to {lead!r}, and the table has no such column")
     if table.attribute(lead).numeric:

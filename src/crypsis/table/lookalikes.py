@@ -43,12 +43,10 @@ _STOP = re.compile(
 )
 
 
-def fold_text(text: str) -> str:
-    """One spelling for texts that differ in case, spaces, Unicode form or letters that look alike.
+def fold_lookalike_text(text: str) -> str:
+    """One spelling for lookalikes: texts that differ only in case, spaces, Unicode form or similar letters.
 
-    Examples
-    --------
-    >>> fold_text("  Type\\u00a0 II ") == fold_text("type ii")
+    >>> fold_lookalike_text("  Type\\u00a0 II ") == fold_lookalike_text("type ii")
     True
     """
     if text.isascii():
@@ -62,12 +60,10 @@ def fold_text(text: str) -> str:
 def fold_label(label: str) -> str:
     """One spelling for all labels that look alike, without the punctuation that changes no number and no sign.
 
-    Examples
-    --------
     >>> [fold_label(label) for label in ("HIV-1", "hiv 1.", "HIV -1", "3-4", "A+")]
     ['hiv 1', 'hiv 1', 'hiv -1', '3-4', 'a+']
     """
-    folded, before = fold_text(label), ""
+    folded, before = fold_lookalike_text(label), ""
     while folded != before:
         before = folded
         plain = _STOP.sub(" ", _DASH.sub(" ", _APOSTROPHE.sub("", folded)))
@@ -84,31 +80,18 @@ DIGITS = 9
 
 
 class LookAlikes(NamedTuple):
-    """Values of a column that only look different.
+    """Values of a column that only look different."""
 
-    spellings  how many values look alike
-    records  how many records hold one of them
-    """
-
-    spellings: int
-    records: int
+    spellings: int  # how many values look alike
+    records: int  # how many records hold one of them
 
 
-def rounded_numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Numbers to nine significant digits.
+def round_lookalike_numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers to nine significant digits, so that those that only look different agree.
 
-    Parameters
-    ----------
-    values : float64[n]
-        NaN where missing.
+    `values` float64[n]: NaN where missing; returns float64[n].
 
-    Returns
-    -------
-    float64[n]
-
-    Examples
-    --------
-    >>> rounded_numbers(np.array([1.00000000049, 123456789.4, 0.0])).tolist()
+    >>> round_lookalike_numbers(np.array([1.00000000049, 123456789.4, 0.0])).tolist()
     [1.0, 123456789.0, 0.0]
     """
     rounded = values.copy()
@@ -127,10 +110,8 @@ def rounded_numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def folded_codes(table: Table, column: str) -> NDArray[np.int32]:
     """Codes of a column in which values that look alike have one code.
 
-    returns  in the order of the values; −1 where missing
+    Returns in the order of the values; −1 where missing.
 
-    Examples
-    --------
     >>> table = Table.from_columns({"ill": ["HIV", "flu", "hiv ", None]})
     >>> folded_codes(table, "ill").tolist()
     [0, 1, 0, -1]
@@ -143,7 +124,7 @@ def merge_lookalikes(table: Table, columns: Iterable[str]) -> Table:
     changed: dict[str, Column] = {}
     for name in columns:
         if table.holds_numbers(name):
-            changed[name] = rounded_numbers(table.column(name))
+            changed[name] = round_lookalike_numbers(table.column(name))
         else:
             first = _first_of_each(table, name)
             if (first[:-1] != np.arange(len(first) - 1)).any():
@@ -161,10 +142,6 @@ def _first_of_each(table: Table, name: str) -> NDArray[np.int32]:
 def look_alikes(table: Table, column: str) -> list[LookAlikes]:
     """Find the values of a column that only look different.
 
-    returns  one entry for each value that kept records write in several ways; never a value itself
-
-    Examples
-    --------
     >>> look_alikes(Table.from_columns({"ill": ["HIV", "flu", "hiv ", "HIV"]}), "ill")
     [LookAlikes(spellings=2, records=3)]
     """
@@ -178,23 +155,10 @@ def look_alikes(table: Table, column: str) -> list[LookAlikes]:
     ]
 
 
-def known_contents(classes: EquivalenceClasses, table: Table, column: str) -> tuple[EquivalenceClasses, ClassContents]:
-    """Count the values of a column in every class: look-alikes are one value, a missing value is none.
-
-    Parameters
-    ----------
-    classes : EquivalenceClasses
-        The class of every record.
-    table : Table
-        The table.
-    column : str
-        The column.
-
-    Returns
-    -------
-    tuple
-        The classes without the records that lack a value, which may leave some empty; and their contents.
-    """
+def count_without_lookalikes(
+    classes: EquivalenceClasses, table: Table, column: str
+) -> tuple[EquivalenceClasses, ClassContents]:
+    """Values of a column by class, where lookalikes (spellings of one category) count as one value."""
     codes = folded_codes(table, column)
     known = EquivalenceClasses(np.where(codes == MISSING, -1, classes.of), classes.count)
     return known, known.contents(codes)

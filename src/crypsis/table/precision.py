@@ -25,11 +25,6 @@ def at_source_precision(masked: Table, original: Table) -> Table:
 
     Rounding makes classes equal that were not and never splits one, so that class sizes only grow.
 
-    masked    the masked table
-    original  as collected, row by row
-
-    Examples
-    --------
     >>> original = Table.from_columns({"age": [20, 21, 24], "pay": [10.5, 11.25, 12.0]})
     >>> masked = original.with_columns({"age": np.full(3, 65 / 3), "pay": np.full(3, 11.25)})
     >>> rounded = at_source_precision(masked, original)
@@ -49,11 +44,8 @@ def at_source_precision(masked: Table, original: Table) -> Table:
 def moment_step(seconds: NDArray[np.float64]) -> float:
     """The step of a column of moments: whole days, hours or minutes where every one is, else seconds.
 
-    seconds  float64[n]: as collected
-    returns  in seconds
+    `seconds` float64[n]; returns in seconds.
 
-    Examples
-    --------
     >>> moment_step(np.array([0.0, 86400.0, 172800.0])), moment_step(np.array([60.0, 180.0]))
     (86400.0, 60.0)
     """
@@ -64,12 +56,10 @@ def moment_step(seconds: NDArray[np.float64]) -> float:
 def decimals(values: NDArray[np.float64]) -> int:
     """The decimals a column of numbers is written with.
 
-    values  float64[n]: as collected
-    returns  the fewest that keep every value; where more than six are needed, so many that five significant digits of
-        the standard deviation are kept: at most six, unless they are needed for two significant digits
+    `values` float64[n]; returns the fewest that keep every value; where more than six are needed, so many that
+    five significant digits of the standard deviation are kept: at most six, unless they are needed for two
+    significant digits.
 
-    Examples
-    --------
     >>> decimals(np.array([1.0, 2.0])), decimals(np.array([1.25, 3.5])), decimals(np.array([1 / 3, 2 / 3]))
     (0, 2, 5)
     """
@@ -92,34 +82,21 @@ Scaling = Literal["z", "range", "none"]
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """Mean, width and least value of each column; missing cells take no part.
+    """Mean, width and least value of each column; missing cells take no part."""
 
-    Attributes
-    ----------
-    mean, low : float64[p]
-        0 for a column without numbers.
-    deviation : float64[p]
-        Population deviation; exactly 0 for a constant column.
-    half_range : float64[p]
-        Half of largest minus smallest value, because the whole may exceed the largest float.
-    """
-
-    mean: Floats
+    mean: Floats  # float64[p]: 0 for a column without numbers
     low: Floats
-    deviation: Floats
+    deviation: Floats  # float64[p]: population deviation; exactly 0 for a constant column
+    # float64[p]: half of largest minus smallest value, because the whole may exceed the largest float
     half_range: Floats
 
     @classmethod
     def of(cls, values: Floats) -> Scales:
         """Scales of the columns of float64[n, p], NaN where a cell is missing.
 
-        Notes
-        -----
         Distances from the smallest value are averaged, in units of a power of two: a column far from zero keeps its
         digits, squares of very large numbers do not overflow, and no rounding is added.
 
-        Examples
-        --------
         >>> scales = Scales.of(np.array([[1.0, 7.0], [np.nan, 7.0], [3.0, 7.0]]))
         >>> scales.mean.tolist(), scales.deviation.tolist()
         ([2.0, 7.0], [1.0, 0.0])
@@ -144,7 +121,7 @@ class Scales:
         width = self.deviation if scaling == "z" else 2 * self.half_range
         return np.where(width > 0, 1.0 / np.where(width > 0, width, 1.0), 0.0)
 
-    def scaled(self, values: Floats, scaling: Scaling) -> Floats:
+    def scale(self, values: Floats, scaling: Scaling) -> Floats:
         """Values from the mean on and over the width; 0 in a constant column, NaN where missing."""
         if scaling == "none":
             return values - self.mean
@@ -159,24 +136,3 @@ class Scales:
 def _over(values: Floats, width: Floats) -> Floats:
     """Quotients; 0 where the width is."""
     return np.where(width > 0, values / np.where(width > 0, width, 1.0), values * 0.0)
-
-
-def z_scores(values: Floats) -> Floats:
-    """Columns with mean 0 and population deviation 1; a constant column becomes 0 and weighs nothing.
-
-    Examples
-    --------
-    >>> z_scores(np.array([[1.0, 7.0], [3.0, 7.0]])).tolist()
-    [[-1.0, 0.0], [1.0, 0.0]]
-    """
-    return np.ascontiguousarray(Scales.of(values).scaled(values, "z"))
-
-
-def mean_filled(values: Floats) -> Floats:
-    """The values with each column's mean where one is missing."""
-    rows, columns = np.nonzero(np.isnan(values))
-    if not len(rows):
-        return values
-    complete = values.copy()
-    complete[rows, columns] = np.nanmean(values, axis=0)[columns]
-    return complete

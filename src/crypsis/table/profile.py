@@ -7,8 +7,10 @@ a value.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,28 @@ from crypsis.table.encoding import EXACT
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.inference import COMPOUND, words_for_inference
+from crypsis.table.role_words import (
+    AFFIXES,
+    CODED,
+    COUNTED,
+    MONEY,
+    NOT_AGES,
+    NUMBERINGS,
+    ORDERED,
+    ROLE_OF,
+    SUBJECTS,
+    SURELY_WEIGHTS,
+    SURVEY,
+)
+from crypsis.table.structure import (
+    are_weights,
+    count_unique_for_structure,
+    find_household_structure,
+    follows_by_structure,
+)
 from crypsis.table.table import Table
+from crypsis.table.value_forms import are_postcodes, identifying_form, plain_value_form, value_subject
 
 
 class Clue(StrEnum):
@@ -40,6 +63,19 @@ class Clue(StrEnum):
     """Every value has the same number of records: it says which records belong together."""
     DISTINCT_TEXT = "distinct text"
     RUNNING_NUMBER = "running number"
+    GROWING_NUMBER = "growing number"
+    """Whole numbers that grow from record to record, each used once."""
+    IDENTIFYING_VALUES = "identifying values"
+    """By their form its values name or reach a person; `word` says what they are."""
+    VALUES = "values"
+    """Its values say by themselves what it is about; `word` says what."""
+    POSTCODES = "postcodes"
+    YEARS = "years"
+    HOUSEHOLD_STRUCTURE = "household structure"
+    """Equal values follow each other, few at a time, and something is the same for all of them."""
+    WEIGHT_STRUCTURE = "weight structure"
+    FOLLOWING = "following"
+    """It follows from another column, and has its role; `word` names that column."""
     SINGLING_OUT = "singling out"
     UNDECIDED = "undecided"
     PRECAUTION = "precaution"
@@ -54,113 +90,64 @@ class Clue(StrEnum):
     SEVERAL_PEAKS = "several peaks"
     """Few whole numbers whose counts rise and fall more than once."""
     ORDER = "order"
+    KIND_DECLARED = "kind declared"
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a role or a kind is suggested.
-
-    word  the word found in the name of the column, for a clue from its name; or the column that would be restored
-    values  number of distinct values, for a clue from their number
-    share  share of the values that one record alone holds, for a clue from that, 0 to 1
-    """
+    """Why a role or a kind is suggested."""
 
     clue: Clue
+    # the word found in the name of the column, for a clue from its name; or the column that would be restored
     word: str = ""
-    values: int = 0
-    share: float = 0.0
+    values: int = 0  # number of distinct values, for a clue from their number
+    share: float = 0.0  # share of the values that one record alone holds, for a clue from that, 0 to 1
 
 
-NAMES: tuple[tuple[Role, Clue, str], ...] = (
-    (
-        Role.IDENTIFIER,
-        Clue.IDENTIFIER_NAME,
-        "id identifier uid uuid guid name surname firstname lastname forename ssn nino dni nif passport email mail "
-        "phone telephone mobile fax iban description address street ip url username login person personid patientid "
-        "licence plate",
-    ),
-    (
-        Role.HOUSEHOLD,
-        Clue.HOUSEHOLD_NAME,
-        "household householdid hh hhid hid family familyid famid dwelling dwellingid id uid personid patientid",
-    ),
-    (
-        Role.WEIGHT,
-        Clue.WEIGHT_NAME,
-        "fnlwgt pweight dweight anweight perweight hhweight weight weights wgt",
-    ),
-    (
-        Role.STRATUM,
-        Clue.STRATUM_NAME,
-        "stratum strata",
-    ),
-    (
-        Role.CONFIDENTIAL,
-        Clue.CONFIDENTIAL_NAME,
-        "income salary wage wages earnings pay revenue profit tax debt loan credit wealth assets capital expenditure "
-        "diagnosis disease illness icd condition hiv treatment therapy drug medication symptom disability health "
-        "religion party vote crime conviction offence benefit benefits",
-    ),
-    (
-        Role.QUASI_IDENTIFIER,
-        Clue.QUASI_NAME,
-        "age birth birthday birthdate dob born sex gender race ethnicity ethnic nationality citizenship country region "
-        "district province state county city town municipality zip zipcode postcode postal plz place location "
-        "occupation job profession employer industry workclass education degree school marital civil married "
-        "household family children kids language hours admission discharge death height weight wgt",
-    ),
-)
-"""Words in the name of a column that suggest its role; the first match that the values do not contradict decides."""
-OUTCOMES = (
-    "outcome outcomes score scores iq result results visits hospital emergency survival relapse recurrence remission "
-    "satisfaction opinion attitude trust wellbeing happiness stress anxiety depression pain "
-    "expenditure expenses spending cost costs savings wage wages income inc earnings salary smoker smoking insurance "
-    "chronic illness disease diagnosis health disability"
-)
-"""Words in the name of a column for what a study finds out about people: money, health, opinions, results."""
-SURELY_WEIGHTS = "fnlwgt pweight dweight anweight perweight hhweight"
-"""Names of sampling weights alone; others are also names of what scales show."""
-SURVEY = (
-    "sample sampling survey household households person population final design calibrated calibration expansion "
-    "grossing poststratification frequency analysis probability"
-)
-"""Words that make a weight a sampling weight."""
-MONEY = "income salary wages earnings revenue profit credit wealth assets capital expenditure"
-"""Words for amounts; inside a longer word they mean one only if the values are amounts."""
-CODED = (
-    "sex gender race ethnicity ethnic nationality citizenship country region district province state county city town "
-    "municipality zip zipcode postcode postal plz occupation job profession industry workclass education degree "
-    "marital civil married religion party diagnosis icd disease condition code class type status category group"
-)
-"""Words in the name of a column whose whole numbers are codes and not quantities."""
-COUNTED = (
-    "age year years month months week weeks day days hour hours minute minutes time number num nr count counts size "
-    "amount quantity total sum times rooms children kids persons members siblings cylinders score points rating rank "
-    "grade level degree stage income price cost pay wage rate weight height width length"
-)
-"""Words in the name of a column whose whole numbers are counted, measured or ranked."""
-ORDERED = "education degree grade level severity satisfaction rating stage"
-"""Words in the name of a column whose categories often have an order."""
-COMPOUND = 6
-"""Words of at least this many letters also match inside a longer word (CREDITAMOUNT)."""
+LETTERS = 3
+"""Letters of the shortest known word that may have an affix."""
 
 
-def name_words(name: str) -> list[str]:
-    """The words in the name of a column.
+@cache
+def _vocabulary(subject: str) -> frozenset[str]:
+    """All words of a subject, of every language."""
+    return frozenset(word for words in SUBJECTS[subject].values() for word in words.split())
 
-    Examples
-    --------
-    >>> name_words("dateOfBirth_2")
-    ['date', 'of', 'birth']
+
+def profile_name_subjects(name: str) -> Iterator[tuple[str, str]]:
+    """For the profile of a table: what a column's name may be about, with the word, the likeliest first.
+
+    Whole words come before words with an affix (mage, lwage), and these before long words inside longer ones.
+
+    >>> tuple(next(profile_name_subjects(name)) for name in ("mage", "age_at_diagnosis", "rb090"))
+    (('age', 'age'), ('age', 'age'), ('sex', 'rb090'))
     """
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return [word.lower() for word in re.split(r"[^A-Za-z]+", parted) if word]
+    words = words_for_inference(name)
+    written = re.sub(r"[^a-z0-9]+", "_", plain_value_form(name)).strip("_")
+    whole = [*words, written, written.replace("_", ""), *re.findall(r"[a-z]+[0-9]+[a-z]*", written)]
+    for subject in ROLE_OF:
+        if found := next((word for word in whole if word in _vocabulary(subject)), ""):
+            yield subject, found
+    for subject in ROLE_OF:
+        if found := next((known for word in words if (known := _without_affix(word, subject))), ""):
+            yield subject, found
+    for subject in ROLE_OF:
+        inside = (long for long in sorted(_vocabulary(subject)) if len(long) >= COMPOUND)
+        if found := next((long for long in inside if any(long in word for word in words)), ""):
+            yield subject, found
 
 
-def known_word(words: list[str], known: list[str]) -> str:
-    """The known word in the name of a column: a word by itself or, if long, part of one."""
-    whole = next((word for word in words if word in known), "")
-    return whole or next((long for long in known if len(long) >= COMPOUND and any(long in word for word in words)), "")
+def _without_affix(word: str, subject: str) -> str:
+    """The known word that a word is with something before or after it; empty if there is none."""
+    if subject == "age" and word.startswith("age") and not word.startswith(NOT_AGES):
+        return "age"
+    if ROLE_OF[subject] in (Role.IDENTIFIER, Role.HOUSEHOLD, Role.WEIGHT, Role.STRATUM):
+        return ""
+    known, before, after = _vocabulary(subject), AFFIXES["before"].split(), AFFIXES["after"].split()
+    cut = [word, *(word[len(part) :] for part in before if word.startswith(part))]
+    cut += [each[len(part) :] for each in cut[1:] for part in before if each.startswith(part)]
+    cut += [each[: -len(part)] for each in list(cut) for part in after if each.endswith(part)]
+    return next((each for each in cut if len(each) >= LETTERS and each in known), "")
 
 
 # -- Whether the values of a column can be what its name says: a name alone suggests no role.
@@ -175,45 +162,37 @@ PEOPLE = 1000.0
 """Mean from which on numbers that differ much can be the people each record stands for."""
 UNEQUAL = 20.0
 """Ratio of the largest to the smallest such number; no measured weight of grown or newborn people has it."""
-NUMBERINGS = frozenset({"id", "identifier", "key", "no", "nr", "num", "number", "code"})
-"""Words that may follow the word for what is numbered."""
+PLACES_OF_CARE = frozenset("hospital doctor physician krankenhaus ziekenhuis clinic".split())
+"""Words for a stay or a visit if yes or counted, and for a place if several names."""
 
 
 @dataclass(frozen=True)
 class ColumnEvidence:
-    """The values of a column, as far as they speak for or against a role.
-
-    numbers  the known values of a column of numbers; None for others
-    distinct, spread  different values, and the same per record that has one
-    whole  whether all are whole numbers
-    numbering  whether the records are numbered by them
-    """
+    """The values of a column, as far as they speak for or against a role."""
 
     attribute: Attribute
-    numbers: NDArray[np.float64] | None
-    distinct: int
+    numbers: NDArray[np.float64] | None  # the known values of a column of numbers; None for others
+    distinct: int  # different values, and the same per record that has one
     spread: float
-    whole: bool
-    numbering: bool
+    whole: bool  # whether all are whole numbers
+    numbering: bool  # whether the records are numbered by them
 
     def fits(self, role: Role, word: str) -> bool:
-        """Whether the values can be what a word in the name of the column says.
-
-        role  suggested by the word
-        word  found in the name, by itself or as part of a longer word
-        """
-        words = name_words(self.attribute.name)
+        """Whether the values can be what a word in the name of the column says."""
+        words = words_for_inference(self.attribute.name)
         measured = self.numbers is not None and not self.whole
         if role is Role.IDENTIFIER:
             return self.spread >= 0.5 and not measured  # a 'name' that many records share identifies nobody
         if role is Role.HOUSEHOLD:
-            return self._groups_records() and not measured and _numbers_things(words, word)
+            return self._groups_records() and not measured and (_numbers_things(words, word) or _is_code(word))
         if role is Role.QUASI_IDENTIFIER:
             return self.attribute.dates != "" or not self.numbering
         if role is Role.STRATUM:
             return self.spread <= 1 / LARGEST_HOUSEHOLD
         if role is Role.WEIGHT:
             return self._weighs(words, word)
+        if role is Role.CONFIDENTIAL and word in PLACES_OF_CARE:
+            return self.numbers is not None or self.distinct <= 2
         if role is Role.CONFIDENTIAL and word in MONEY.split() and word not in words:
             return self.numbers is not None and self.distinct >= ENOUGH  # cls_credits is no amount
         return True
@@ -233,6 +212,11 @@ class ColumnEvidence:
         mean, least = float(numbers.mean()), float(numbers.min())
         unequal = least > 0 and float(numbers.max()) >= UNEQUAL * least
         return abs(mean - 1) <= NORMALISED or (mean >= PEOPLE and unequal)
+
+
+def _is_code(word: str) -> bool:
+    """Whether a known word is the whole name of a column in some survey: db030, hh_id."""
+    return re.search(r"[0-9_]", word) is not None
 
 
 def _numbers_things(words: list[str], word: str) -> bool:
@@ -260,56 +244,48 @@ RARE = 3
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """The suggested role and kind of one column.
-
-    reasons    why; `crypsis.text.reason_text` gives the sentence
-    distinct   how many values there are
-    missing    records without a value
-    rare       values that fewer than three records have
-    unique     records with a value that no other record has
-    hierarchy  a builder to start from, for a column that is or may become a quasi-identifier
-    """
+    """The suggested role and kind of one column."""
 
     name: str
     role: str
     kind: str
-    reasons: tuple[Reason, ...]
-    distinct: int
-    missing: int
-    rare: int
-    unique: int
-    hierarchy: str = ""
+    reasons: tuple[Reason, ...]  # why; `crypsis.text.role_reason_text` gives the sentence
+    distinct: int  # how many values there are
+    missing: int  # records without a value
+    rare: int  # values that fewer than three records have
+    unique: int  # records with a value that no other record has
+    hierarchy: str = ""  # a builder to start from, for a column that is or may become a quasi-identifier
+    # records that are unique with it beside the other quasi-identifiers and not without it; None where not counted
+    adds: int | None = None
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Counts and suggestions for a table; no value of a record is in it.
-
-    quasi_identifiers  the declared quasi-identifiers, or the suggested ones where none is declared
-    unique_records  records that no other record equals on the quasi-identifiers
-    unique_share  the same as a share of all records, 0 to 1
-    k  size of the smallest equivalence class: the table is k-anonymous as collected
-    declared  whether the quasi-identifiers are declared
-    notes  what the reader noticed in the data
-    """
+    """Counts and suggestions for a table; no value of a record is in it."""
 
     rows: int
     columns: tuple[ColumnProfile, ...]
-    quasi_identifiers: tuple[str, ...]
-    unique_records: int
-    unique_share: float
-    k: int
-    declared: bool
-    notes: tuple[str, ...] = ()
+    quasi_identifiers: tuple[str, ...]  # the declared quasi-identifiers, or the suggested ones where none is declared
+    unique_records: int  # records that no other record equals on the quasi-identifiers
+    unique_share: float  # the same as a share of all records, 0 to 1
+    k: int  # size of the smallest equivalence class: the table is k-anonymous as collected
+    declared: bool  # whether the quasi-identifiers are declared
+    notes: tuple[str, ...] = ()  # what the reader noticed in the data
 
 
-def profile(table: Table | Frame) -> Profile:
+COUNTED_ROWS = 200_000
+"""Records of a table up to which the uniqueness that each column adds is counted."""
+
+
+def profile(table: Table | Frame, kinds: Mapping[str, Kind] | None = None) -> Profile:
     """Suggest a role and a kind for every column, and count the records that are unique.
 
     Parameters
     ----------
     table : Table or frame
         The data. Declared roles are kept; a missing value is a value of its own.
+    kinds : mapping of str to Kind, optional
+        Kinds that somebody declared, by column; they are kept.
 
     Returns
     -------
@@ -330,22 +306,81 @@ def profile(table: Table | Frame) -> Profile:
     1
     """
     table = as_table(table)
-    columns = tuple(_column(table, attribute) for attribute in table.attributes)
+    given = {attribute.name: _role_alone(table, attribute) for attribute in table.attributes}
+    roles = _roles_together(table, given)
+    columns = tuple(_column(table, each, *roles[each.name], (kinds or {}).get(each.name)) for each in table.attributes)
     declared = bool(table.quasi_identifiers)
     quasi = table.quasi_identifiers if declared else [c.name for c in columns if c.role == Role.QUASI_IDENTIFIER]
     sizes = equivalence_classes(table.codes(quasi)).sizes
     alone = int(np.sum(sizes == 1))
     smallest = int(sizes.min()) if len(sizes) else 0
     share = alone / table.rows if table.rows else 0.0
+    columns = _with_uniqueness(table, columns, table.quasi_identifiers if declared else profile_sure_quasi(columns))
     return Profile(table.rows, columns, tuple(quasi), alone, share, smallest, declared, table.notes)
 
 
-def _column(table: Table, attribute: Attribute) -> ColumnProfile:
+def profile_sure_quasi(columns: Iterable[ColumnProfile]) -> list[str]:
+    """Of a table's profile: suggested quasi-identifiers, without those suggested only for unique records."""
+    quasi = [column for column in columns if column.role == Role.QUASI_IDENTIFIER]
+    return [column.name for column in quasi if column.reasons[0].clue is not Clue.SINGLING_OUT]
+
+
+def _with_uniqueness(
+    table: Table, columns: tuple[ColumnProfile, ...], quasi: Sequence[str]
+) -> tuple[ColumnProfile, ...]:
+    """The columns with how many records become unique by each beside the (other) quasi-identifiers."""
+    if table.rows > COUNTED_ROWS:
+        return columns
+    codes = {column.name: table.codes([column.name])[:, 0] for column in columns if column.role not in UNPUBLISHED}
+    classes = equivalence_classes(np.stack([codes[name] for name in quasi], axis=1)) if quasi else None
+    alone = int(np.sum(classes.sizes == 1)) if classes else 0
+    of = classes.of if classes else np.zeros(table.rows, dtype=np.int32)
+    adds = dict[str, int]()
+    for name, own in codes.items():
+        if name in quasi:
+            adds[name] = alone - count_unique_for_structure(table, [other for other in quasi if other != name])
+        else:
+            pairs = equivalence_classes(np.stack([of.astype(np.int32), own], axis=1)) if table.rows else None
+            adds[name] = (int(np.sum(pairs.sizes == 1)) if pairs else 0) - alone
+    return tuple(replace(column, adds=adds.get(column.name)) for column in columns)
+
+
+def _role_alone(table: Table, attribute: Attribute) -> tuple[Role, Reason]:
+    """The role of a column and why, from its name and its values."""
+    shape = _shape(table, attribute.name, _value_counts(table, attribute.name))
+    return _role(table, attribute, shape, _evidence(table, attribute, shape))
+
+
+OPEN = (Clue.UNDECIDED, Clue.SINGLING_OUT)
+"""Clues that say nothing of what a column is."""
+
+
+def _roles_together(table: Table, given: Mapping[str, tuple[Role, Reason]]) -> dict[str, tuple[Role, Reason]]:
+    """The roles of all columns, those that nothing shows by itself settled by the structure of the table."""
+    roles = dict(given)
+
+    def open_() -> list[str]:
+        return [name for name, (_, why) in roles.items() if why.clue in OPEN]
+
+    home = next((name for name, (role, _) in roles.items() if role is Role.HOUSEHOLD), "")
+    if not home and (home := find_household_structure(table, open_())):
+        roles[home] = Role.HOUSEHOLD, Reason(Clue.HOUSEHOLD_STRUCTURE)
+    for name in open_():
+        if not table.attribute(name).dates and are_weights(table, name, home):
+            roles[name] = Role.WEIGHT, Reason(Clue.WEIGHT_STRUCTURE)
+    for role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
+        leads = [name for name, (its, why) in roles.items() if its is role and why.clue not in OPEN]
+        for name in open_():
+            if lead := next((each for each in leads if follows_by_structure(table, name, each)), ""):
+                roles[name] = role, Reason(Clue.FOLLOWING, word=lead)
+    return roles
+
+
+def _column(table: Table, attribute: Attribute, role: Role, why: Reason, declared: Kind | None) -> ColumnProfile:
     name = attribute.name
     counts = _value_counts(table, name)
     shape = _shape(table, name, counts)
-    role, why = _role(attribute, shape, _evidence(table, attribute, shape))
-    kind, because = _kind(attribute, shape, role)
+    kind, because = (declared, Reason(Clue.KIND_DECLARED)) if declared else _kind(attribute, shape, role)
     return ColumnProfile(
         name=name,
         role=role.value,
@@ -363,22 +398,15 @@ def _column(table: Table, attribute: Attribute) -> ColumnProfile:
 
 @dataclass(frozen=True)
 class Shape:
-    """The form of the values of a column.
+    """The form of the values of a column."""
 
-    present, distinct  records with a value, and distinct values
-    alone  records with a value that no other record has
-    running  whole numbers with few gaps: 1, 2, 3, …
-    digits  length of its texts if all are digits and equally long, else 0
-    peaks  whole numbers of few values that are common, rare and common again
-    """
-
-    present: int
+    present: int  # records with a value, and distinct values
     distinct: int
-    alone: int
+    alone: int  # records with a value that no other record has
     whole: bool
-    running: bool
-    digits: int
-    peaks: bool
+    running: bool  # whole numbers with few gaps: 1, 2, 3, …
+    digits: int  # length of its texts if all are digits and equally long, else 0
+    peaks: bool  # whole numbers of few values that are common, rare and common again
 
     @property
     def spread(self) -> float:
@@ -386,12 +414,12 @@ class Shape:
         return self.distinct / self.present if self.present else 0.0
 
     @property
-    def numbering(self) -> bool:
+    def is_numbering(self) -> bool:
         """Whether the records are numbered."""
         return self.running and self.present >= ENOUGH and self.spread == 1.0
 
     @property
-    def exposing(self) -> bool:
+    def is_exposing(self) -> bool:
         """Whether so many stand alone in the column that whoever knows a value finds its record."""
         return self.present >= ENOUGH and self.alone > LARGEST_SHARE * self.present
 
@@ -406,7 +434,7 @@ def _value_counts(table: Table, name: str) -> NDArray[np.int64]:
 def _shape(table: Table, name: str, counts: NDArray[np.int64]) -> Shape:
     present = int(counts.sum())
     alone = int(np.sum(counts == 1))
-    whole, peaks = _is_whole(table, name), len(counts) <= MOST_CODES and several_peaks(table, name)
+    whole, peaks = _is_whole(table, name), len(counts) <= MOST_CODES and profile_several_peaks(table, name)
     return Shape(present, len(counts), alone, whole, _is_running_number(table, name), _digits(table, name), peaks)
 
 
@@ -424,15 +452,13 @@ def _is_running_number(table: Table, name: str) -> bool:
     return len(numbers) > 0 and bool(numbers[-1] - numbers[0] < 2 * len(numbers))
 
 
-def several_peaks(table: Table, name: str) -> bool:
-    """Whether whole numbers are common, rare and common again, beyond chance: codes are, what is counted seldom.
+def profile_several_peaks(table: Table, name: str) -> bool:
+    """For a column's profile, a reason to suggest codes: whole numbers common, rare, then common again.
 
     A value that does not occur counts as rare, unless all values are multiples of a common step.
 
-    Examples
-    --------
     >>> roofs = Table.from_columns({"roof": [2] * 40 + [3] * 5 + [4] * 50, "rooms": [1] * 20 + [2] * 50 + [3] * 25})
-    >>> several_peaks(roofs, "roof"), several_peaks(roofs, "rooms")
+    >>> profile_several_peaks(roofs, "roof"), profile_several_peaks(roofs, "rooms")
     (True, False)
     """
     if not _is_whole(table, name):
@@ -468,37 +494,91 @@ def _digits(table: Table, name: str) -> int:
 def _evidence(table: Table, attribute: Attribute, shape: Shape) -> ColumnEvidence:
     column = table.column(attribute.name)
     numbers = column[~np.isnan(column)] if table.holds_numbers(attribute.name) else None
-    return ColumnEvidence(attribute, numbers, shape.distinct, shape.spread, shape.whole, shape.numbering)
+    return ColumnEvidence(attribute, numbers, shape.distinct, shape.spread, shape.whole, shape.is_numbering)
 
 
-def _role(attribute: Attribute, shape: Shape, evidence: ColumnEvidence) -> tuple[Role, Reason]:
+CLUE_OF = {
+    Role.IDENTIFIER: Clue.IDENTIFIER_NAME,
+    Role.HOUSEHOLD: Clue.HOUSEHOLD_NAME,
+    Role.WEIGHT: Clue.WEIGHT_NAME,
+    Role.STRATUM: Clue.STRATUM_NAME,
+    Role.CONFIDENTIAL: Clue.CONFIDENTIAL_NAME,
+    Role.QUASI_IDENTIFIER: Clue.QUASI_NAME,
+}
+"""The clue that a name gives for each role."""
+
+
+def _role(table: Table, attribute: Attribute, shape: Shape, evidence: ColumnEvidence) -> tuple[Role, Reason]:
     if attribute.role is not Role.UNDECIDED:
         return attribute.role, Reason(Clue.DECLARED)
     if shape.distinct < 2 and not shape.alone:
+        weight = shape.present and next(
+            (word for its, word in profile_name_subjects(attribute.name) if its == "weight"), ""
+        )
+        if weight and evidence.fits(Role.WEIGHT, weight):
+            return Role.WEIGHT, Reason(Clue.WEIGHT_NAME, word=weight)
         return Role.OTHER, Reason(Clue.CONSTANT)
-    words = name_words(attribute.name)
-    for role, clue, known in NAMES:
-        match = known_word(words, known.split())
-        if match and evidence.fits(role, match):
-            return role, Reason(clue, word=match)
-    return _role_by_shape(attribute, shape)
+    if form := identifying_form(attribute.categories):
+        return Role.IDENTIFIER, Reason(Clue.IDENTIFYING_VALUES, word=form)
+    for subject, word in profile_name_subjects(attribute.name):
+        role = ROLE_OF[subject]
+        if evidence.fits(role, word):
+            return role, Reason(CLUE_OF[role], word=word)
+    return _role_by_values(table, attribute, shape)
 
 
-def _role_by_shape(attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
+def _role_by_values(table: Table, attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
     enough = shape.present >= ENOUGH
     if attribute.dates:
         return Role.QUASI_IDENTIFIER, Reason(Clue.DATE)
+    called, subject = value_subject(attribute.categories) if len(attribute.categories) <= ENOUGH else ("", "")
+    if subject:
+        return ROLE_OF[subject], Reason(Clue.VALUES, word=called)
+    if enough and are_postcodes(attribute.categories):
+        return Role.QUASI_IDENTIFIER, Reason(Clue.POSTCODES)
     if not attribute.numeric and enough and shape.spread >= 0.8:
         return Role.IDENTIFIER, Reason(Clue.DISTINCT_TEXT, values=shape.distinct)
-    if shape.numbering:
+    if shape.is_numbering:
         return Role.IDENTIFIER, Reason(Clue.RUNNING_NUMBER)
-    if shape.exposing:
+    if enough and shape.whole and shape.spread == 1.0 and _is_growing(table.column(attribute.name)):
+        return Role.IDENTIFIER, Reason(Clue.GROWING_NUMBER)
+    if enough and shape.whole and _are_years(table.column(attribute.name), shape.distinct):
+        return Role.QUASI_IDENTIFIER, Reason(Clue.YEARS)
+    if shape.is_exposing:
         return Role.QUASI_IDENTIFIER, Reason(Clue.SINGLING_OUT, share=shape.alone / shape.present)
     return Role.UNDECIDED, Reason(Clue.UNDECIDED)
 
 
+def _is_growing(numbers: NDArray[np.float64]) -> bool:
+    """Whether numbers grow from record to record."""
+    return not np.isnan(numbers).any() and bool(np.all(np.diff(numbers) > 0))
+
+
+def _are_years(numbers: NDArray[np.float64], distinct: int) -> bool:
+    """Whether numbers are years of the last or this century, more than two of them."""
+    return distinct > 2 and bool(np.nanmin(numbers) >= 1880 and np.nanmax(numbers) <= 2060)
+
+
+def common_values(table: Table, name: str, most: int = 5) -> list[str]:
+    """Values of a column that at least three records hold, the commonest first; none that is rarer.
+
+    >>> common_values(Table.from_columns({"x": ["a"] * 4 + ["b"] * 3 + ["c"]}), "x")
+    ['a', 'b']
+    """
+    codes = table.codes([name])[:, 0]
+    _, first, counts = np.unique(codes[codes != MISSING], return_index=True, return_counts=True)
+    order = [place for place in np.argsort(-counts, kind="stable") if counts[place] >= RARE]
+    cells = table.column(name)[np.flatnonzero(codes != MISSING)[first[order[:most]]]]
+    if not table.holds_numbers(name):
+        return [table.labels(name)[int(cell)] for cell in cells]
+    dates = table.attribute(name).dates
+    if dates:
+        return [str(np.datetime64(int(cell), "D" if dates == "date" else "s")) for cell in cells]
+    return [f"{cell:g}" for cell in cells]
+
+
 def _kind(attribute: Attribute, shape: Shape, role: Role) -> tuple[Kind, Reason | None]:
-    words = set(name_words(attribute.name))
+    words = set(words_for_inference(attribute.name))
     if attribute.dates:
         return attribute.kind, Reason(Clue.DATES_AS_NUMBERS)
     if attribute.numeric:
@@ -522,15 +602,10 @@ def _by_counts(shape: Shape) -> Reason | None:
     return Reason(Clue.SEVERAL_PEAKS, values=shape.distinct) if shape.peaks else None
 
 
-def suggested_builder(table: Table, name: str) -> str:
-    """A hierarchy to start from for a column of the kind it has.
+def builder_profile_suggests(table: Table, name: str) -> str:
+    """The profile of a table suggests how to build a hierarchy for a column, from its values and kind.
 
-    name  one of its columns
-    returns  a builder such as 'intervals:5,10,20,40', 'dates:month,quarter,year', 'prefixes:3,2,1' or 'merge:8,4,2'
-
-    Examples
-    --------
-    >>> suggested_builder(crypsis.example(200), "age")
+    >>> builder_profile_suggests(crypsis.example(200), "age")
     'intervals:5,10,20,40'
     """
     attribute = table.attribute(name)

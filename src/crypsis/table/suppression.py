@@ -7,34 +7,27 @@ compares the two.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic_core import PydanticCustomError
 
 from crypsis.errors import PlanError, TableError, suggestion
 from crypsis.kernels.classes import attainable_diversity, attainable_size
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST
+from crypsis.table.table import Table
 
 Rule = Literal["failing-class", "by-size"]
 
 
 @dataclass(frozen=True, eq=False)
 class Suppression:
-    """Which classes are suppressed.
+    """Which classes are suppressed."""
 
-    Attributes
-    ----------
-    left_out : bool[classes]
-        True for a class whose records are suppressed.
-    records : int
-        Number of their records.
-    """
-
-    left_out: NDArray[np.bool_]
-    records: int
+    left_out: NDArray[np.bool_]  # bool[classes]: True for a class whose records are suppressed
+    records: int  # number of their records
 
 
 def suppress(
@@ -47,21 +40,8 @@ def suppress(
 ) -> Suppression:
     """Decide which classes are suppressed.
 
-    sizes, distinct  int64[classes]: records, and different confidential values, of each class
-    rule  {"failing-class", "by-size"}: "by-size": the smallest classes, as many sizes as the allowance permits (Dewri
-        et al. 2009), and what misses a demanded k or l. "failing-class": exactly the classes that miss a demanded k
-        or l; without a demand, those below the largest k the allowance permits and, with what is left of it, below
-        the largest l
-    allowance  records that may be suppressed; see `allowed_records`
-    k, l  least class size and least number of confidential values demanded; 0 demands nothing
+    `sizes`, `distinct` int64[classes].
 
-    Raises
-    ------
-    TableError
-        If the demand suppresses more records than the allowance permits.
-
-    Examples
-    --------
     >>> sizes, distinct = np.array([3, 2, 1]), np.array([1, 2, 1])
     >>> suppress(sizes, distinct, "by-size", allowance=3).left_out.tolist()
     [False, True, True]
@@ -87,15 +67,6 @@ def suppress(
 def allowed_records(suppression: float, records: int) -> int:
     """Number of records that a share allows to suppress, rounded down.
 
-    suppression  share of the records, 0 … 1
-
-    Raises
-    ------
-    PlanError
-        If the share is outside 0 … 1.
-
-    Examples
-    --------
     >>> allowed_records(0.29, 100)
     29
     """
@@ -110,33 +81,16 @@ def allowed_records(suppression: float, records: int) -> int:
 def share_for(suppressed: int, records: int) -> float:
     """The least share, in steps of 0.0001, that allows a number of records to be suppressed.
 
-    Parameters
-    ----------
-    suppressed, records : int
-        Suppressed records, and all records.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> share_for(1, 3)
     0.3334
     """
     return math.ceil(10_000 * suppressed / records) / 10_000
 
 
-def rule_code(rule: str, demanded: bool = False) -> int:
-    """The number of a rule in compiled code.
+def code_of_suppression_rule(rule: str, demanded: bool = False) -> int:
+    """The rule of suppression of a plan, by name, as the number that compiled code knows it by.
 
-    rule  name of the rule
-    demanded  whether a demanded k or l alone decides
-
-    Raises
-    ------
-    PlanError
-        If there is no such rule.
+    `demanded`: whether a demanded k or l alone decides.
     """
     rules = {"by-size": BY_SIZE, "failing-class": DEMANDED if demanded else STRICTEST}
     if rule not in rules:
@@ -144,9 +98,9 @@ def rule_code(rule: str, demanded: bool = False) -> int:
     return rules[rule]
 
 
-def checked_share(share: object) -> object:
-    """A share of the records as it was given; a number that is none is refused in words."""
-    if isinstance(share, (int, float)) and not 0 <= share <= 1:
-        words = "a share lies between 0 and 1 (0.01 is 1 %), and this would be {percent} % of the records"
-        raise PydanticCustomError("share", words, {"percent": f"{100 * share:g}"})
-    return share
+def count_blanked_cells(original: Table, masked: Table, names: Iterable[str]) -> dict[str, int]:
+    """Beside suppression of records: count the cells of each column that a masking blanked.
+
+    `original`, `masked`: row by row the same records.
+    """
+    return {name: int((masked.missing(name) & ~original.missing(name) & masked.kept).sum()) for name in names}

@@ -1,4 +1,4 @@
-"""The table: read-only columns of numbers or codes, and the attribute of each."""
+"""How a masked table came to be: what was applied to which original, under which roles. It travels with the table."""
 
 from __future__ import annotations
 
@@ -13,9 +13,58 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError, find_repeated, listing, unknown_column
 from crypsis.table.attribute import Attribute, Kind, Role
-from crypsis.table.encoding import positive_zeros
+from crypsis.table.encoding import encode_positive_zeros
 from crypsis.table.hierarchy import MISSING, Hierarchy
-from crypsis.table.provenance import MaskingStep, Provenance
+
+PERTURBATION, AGGREGATION, RECODING, UNKNOWN = "perturbation", "aggregation", "recoding", "unknown"
+
+
+@dataclass(frozen=True)
+class MaskingStep:
+    """One masking that was applied."""
+
+    method: str  # name of the masking method or of the search that found the masking
+    family: str  # 'aggregation', 'recoding' or 'perturbation': which statements about class sizes mean something
+    message: str = ""  # what was done, in one sentence
+    settings: Mapping[str, Any] = field(default_factory=dict)  # by name; a seed is never among them
+    # columns that were masked together, each group apart from the others; empty where all were
+    together: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """The way from an original to a masked table.
+
+    >>> way = Provenance("", {}, (MaskingStep("pram", "perturbation"), MaskingStep("microaggregation", "aggregation")))
+    >>> way.family
+    'perturbation'
+    """
+
+    source: str  # fingerprint of the original
+    roles: Mapping[str, str]  # role of every column of the original
+    steps: tuple[MaskingStep, ...]  # what was applied, in order
+
+    @property
+    def family(self) -> str:
+        """The family that limits what can be said: perturbation before aggregation before recoding."""
+        families = [step.family for step in self.steps]
+        for family in (PERTURBATION, AGGREGATION):
+            if family in families:
+                return family
+        return families[0] if families else UNKNOWN
+
+    def columns_masked_with(self, name: str) -> tuple[str, ...]:
+        """Columns that a step masked together with one, itself included; empty where no step tells groups apart."""
+        groups = [group for step in self.steps for group in step.together if name in group]
+        return groups[-1] if groups else ()
+
+    @property
+    def message(self) -> str:
+        """All steps in words."""
+        return "; ".join(step.message or step.method for step in self.steps)
+
+
+# -- The table: read-only columns of numbers or codes, and the attribute of each.
 
 LOCAL = -1
 """Level of a locally recoded column: its codes are nodes of the hierarchy."""
@@ -23,21 +72,88 @@ LOCAL = -1
 Column = NDArray[Any]
 
 
-class ColumnAccess:
-    """What can be asked of the columns of a table.
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Records by attributes; immutable.
 
-    Attributes
+    A numeric column is float64 (NaN is missing), any other column is int32 codes (−1 is missing).
+
+    Parameters
     ----------
     attributes : tuple of Attribute
         Name, kind and role of each column.
     columns : tuple of ndarray
+        The columns; they are made read-only.
     levels : tuple of int
-        Generalisation level of each column.
+        Generalisation level of each column: 0 as collected, `LOCAL` where records are at different levels. A numeric
+        column above level 0 has the codes of the groups of its hierarchy.
+    kept : bool[n]
+        False for a suppressed record: it keeps its row, is never written to a release, and counts as lost.
+    origin : object
+        The frame the table was made from, so that unmasked columns are restored exactly.
+    notes : tuple of str
+        Remarks of the reader that are no errors, e.g. that a column has one value.
+    provenance : Provenance or None
+        How the table was masked; None for a table as it was read.
+
+    Raises
+    ------
+    TableError
+        If two columns share a name, or columns have different lengths.
+
+    Examples
+    --------
+    >>> table = Table.from_columns({"age": [31, 32, 47], "sex": ["f", "m", "f"]}, {"age": "quasi"})
+    >>> table
+    Table(3 rows: age, sex)
+    >>> table.quasi_identifiers
+    ['age']
     """
 
     attributes: tuple[Attribute, ...]
     columns: tuple[Column, ...]
-    levels: tuple[int, ...]
+    levels: tuple[int, ...] = ()
+    kept: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    origin: Any = field(default=None, repr=False, compare=False)
+    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    provenance: Provenance | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        names = [attribute.name for attribute in self.attributes]
+        twice = find_repeated(names)
+        if twice:
+            raise TableError(f"two columns share a name: {listing(map(repr, twice))}; give every column its own")
+        if len(self.columns) != len(names):
+            raise TableError(f"{len(names)} attributes but {len(self.columns)} columns")
+        if len({len(column) for column in self.columns}) > 1:
+            raise TableError("the columns of a table must have the same number of rows")
+        if not self.levels:
+            object.__setattr__(self, "levels", (0,) * len(names))
+        if not len(self.kept) and self.rows:
+            object.__setattr__(self, "kept", np.ones(self.rows, dtype=np.bool_))
+        object.__setattr__(
+            self,
+            "columns",
+            tuple(self._settle(a, c, lv) for a, c, lv in zip(self.attributes, self.columns, self.levels, strict=True)),
+        )
+        self.kept.setflags(write=False)
+
+    @staticmethod
+    def _settle(attribute: Attribute, column: Column, level: int) -> Column:
+        wanted = np.float64 if attribute.numeric and level == 0 else np.int32
+        settled = np.ascontiguousarray(column, dtype=wanted)
+        if settled.dtype == np.float64:
+            settled = encode_positive_zeros(settled.astype(np.float64, copy=False))
+        if settled is column and column.flags.writeable:
+            settled = column.copy()  # the caller's array stays writeable
+        settled.setflags(write=False)
+        return settled
+
+    def __repr__(self) -> str:
+        """Shape and names; never a value, since a repr appears in logs and tracebacks."""
+        return f"Table({self.rows} rows: {', '.join(self.names)})"
+
+    # -- derived tables --
 
     @property
     def rows(self) -> int:
@@ -119,7 +235,7 @@ class ColumnAccess:
         """
         return self.levels[self.place(name)]
 
-    def named(self, *roles: Role) -> list[str]:
+    def names_by_role(self, *roles: Role) -> list[str]:
         """Names of the columns with one of some roles, in the order of the table.
 
         Parameters
@@ -135,12 +251,12 @@ class ColumnAccess:
     @property
     def quasi_identifiers(self) -> list[str]:
         """Names of the quasi-identifiers."""
-        return self.named(Role.QUASI_IDENTIFIER)
+        return self.names_by_role(Role.QUASI_IDENTIFIER)
 
     @property
     def confidential(self) -> list[str]:
         """Names of the confidential columns."""
-        return self.named(Role.CONFIDENTIAL)
+        return self.names_by_role(Role.CONFIDENTIAL)
 
     def holds_numbers(self, name: str) -> bool:
         """Whether a column is numeric and not generalised.
@@ -236,10 +352,10 @@ class ColumnAccess:
             −1 is missing.
         """
         names = list(names)
-        coded = [self._coded(name) for name in names]
+        coded = [self._code_column(name) for name in names]
         return np.stack(coded, axis=1) if names else np.empty((self.rows, 0), dtype=np.int32)
 
-    def _coded(self, name: str) -> NDArray[np.int32]:
+    def _code_column(self, name: str) -> NDArray[np.int32]:
         column = self.column(name)
         if not self.holds_numbers(name):
             return column
@@ -293,93 +409,6 @@ class ColumnAccess:
             )
         translate = np.array([*(where[label] for label in attribute.categories), MISSING], dtype=np.int32)
         return translate[column]
-
-
-# -- The table: read-only columns of numbers or codes, and the attribute of each.
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Table(ColumnAccess):
-    """Records by attributes; immutable.
-
-    A numeric column is float64 (NaN is missing), any other column is int32 codes (−1 is missing).
-
-    Parameters
-    ----------
-    attributes : tuple of Attribute
-        Name, kind and role of each column.
-    columns : tuple of ndarray
-        The columns; they are made read-only.
-    levels : tuple of int
-        Generalisation level of each column: 0 as collected, `LOCAL` where records are at different levels. A numeric
-        column above level 0 has the codes of the groups of its hierarchy.
-    kept : bool[n]
-        False for a suppressed record: it keeps its row, is never written to a release, and counts as lost.
-    origin : object
-        The frame the table was made from, so that unmasked columns are restored exactly.
-    notes : tuple of str
-        Remarks of the reader that are no errors, e.g. that a column has one value.
-    provenance : Provenance or None
-        How the table was masked; None for a table as it was read.
-
-    Raises
-    ------
-    TableError
-        If two columns share a name, or columns have different lengths.
-
-    Examples
-    --------
-    >>> table = Table.from_columns({"age": [31, 32, 47], "sex": ["f", "m", "f"]}, {"age": "quasi"})
-    >>> table
-    Table(3 rows: age, sex)
-    >>> table.quasi_identifiers
-    ['age']
-    """
-
-    attributes: tuple[Attribute, ...]
-    columns: tuple[Column, ...]
-    levels: tuple[int, ...] = ()
-    kept: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
-    origin: Any = field(default=None, repr=False, compare=False)
-    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    provenance: Provenance | None = field(default=None, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        names = [attribute.name for attribute in self.attributes]
-        twice = find_repeated(names)
-        if twice:
-            raise TableError(f"two columns share a name: {listing(map(repr, twice))}; give every column its own")
-        if len(self.columns) != len(names):
-            raise TableError(f"{len(names)} attributes but {len(self.columns)} columns")
-        if len({len(column) for column in self.columns}) > 1:
-            raise TableError("the columns of a table must have the same number of rows")
-        if not self.levels:
-            object.__setattr__(self, "levels", (0,) * len(names))
-        if not len(self.kept) and self.rows:
-            object.__setattr__(self, "kept", np.ones(self.rows, dtype=np.bool_))
-        object.__setattr__(
-            self,
-            "columns",
-            tuple(self._settle(a, c, lv) for a, c, lv in zip(self.attributes, self.columns, self.levels, strict=True)),
-        )
-        self.kept.setflags(write=False)
-
-    @staticmethod
-    def _settle(attribute: Attribute, column: Column, level: int) -> Column:
-        wanted = np.float64 if attribute.numeric and level == 0 else np.int32
-        settled = np.ascontiguousarray(column, dtype=wanted)
-        if settled.dtype == np.float64:
-            settled = positive_zeros(settled.astype(np.float64, copy=False))
-        if settled is column and column.flags.writeable:
-            settled = column.copy()  # the caller's array stays writeable
-        settled.setflags(write=False)
-        return settled
-
-    def __repr__(self) -> str:
-        """Shape and names; never a value, since a repr appears in logs and tracebacks."""
-        return f"Table({self.rows} rows: {', '.join(self.names)})"
-
-    # -- derived tables --
 
     def with_columns(
         self,
@@ -576,12 +605,10 @@ class Table(ColumnAccess):
 # -- Locked columns: quasi-identifiers that are published as collected.
 
 
-def lock(table: Table, names: Iterable[str]) -> Table:
-    """The same table with some columns locked: their hierarchies keep the values alone, so that nothing is coarser.
+def lock_table_columns(table: Table, names: Iterable[str]) -> Table:
+    """Give the same table with some columns locked, so that nothing done to the table makes them coarser.
 
-    Examples
-    --------
-    >>> table = lock(Table.from_columns({"sex": ["f", "m"]}, {"sex": "quasi"}), ["sex"])
+    >>> table = lock_table_columns(Table.from_columns({"sex": ["f", "m"]}, {"sex": "quasi"}), ["sex"])
     >>> table.attribute("sex").locked, table.attribute("sex").hierarchy
     (True, Hierarchy(2))
     """

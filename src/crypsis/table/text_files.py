@@ -6,9 +6,11 @@ import codecs
 import csv
 import io
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,17 +27,14 @@ from crypsis.errors import PlanError, TableError, find_repeated, listing
 CHUNK = 1 << 24
 """Bytes without a line break after which a file is no text with records."""
 PIECE = 1 << 16
+SEQUENCE = re.compile(rb"[\xc3-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}")
+"""Letters of several bytes in UTF-8, which hardly occur in texts of other encodings."""
 
 
-def read_bytes(path: Path, text: bool = False) -> bytes:
-    """Read a file.
+def read_text_file_bytes(path: Path, text: bool = False) -> bytes:
+    """Read the bytes of a file, of any encoding; folders, devices and text with an endless line are refused.
 
-    text  whether it must be text: one with an endless line is refused before it is read
-
-    Raises
-    ------
-    TableError
-        If there is no such file, it cannot be read, is empty, or changes while it is read.
+    `text`: whether it must be text: one with an endless line is refused before it is read.
     """
     if path.is_dir():
         raise TableError(f"{path} is a folder, not a file; give the path of a file inside it")
@@ -63,16 +62,37 @@ def read_bytes(path: Path, text: bool = False) -> bytes:
 
 
 def read_text(path: Path, encoding: str = "utf8") -> bytes:
-    """Read a text file as UTF-8 with line feeds, without a byte order mark.
+    """Read a text file as UTF-8 with line feeds, without a byte order mark."""
+    return decode_text(read_text_file_bytes(path, text=True), str(path), encoding)
 
-    Raises
-    ------
-    TableError
-        If the encoding is unknown or the content is not in it.
+
+def find_encoding(content: bytes) -> str:
+    """The encoding of a text: by its byte order mark, utf8 where it is valid, else that of Windows or latin-1.
+
+    A text that is UTF-8 in part is called utf8, so that the line where it is not is refused.
+
+    >>> find_encoding("Köln".encode("cp1252"))
+    'cp1252'
     """
-    content = read_bytes(path, text=True)
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    head = np.frombuffer(content[:PIECE], dtype=np.uint8)
+    for start, codec in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if len(head) > 3 and np.mean(head[start::2] == 0) > 0.4 and np.mean(head[1 - start :: 2] == 0) < 0.1:
+            return codec
+    parts = content.startswith(codecs.BOM_UTF8) or SEQUENCE.search(content)
+    for codec in ("utf8",) if parts else ("utf8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            content.decode(codec)
+            return codec
+    return "utf8" if parts else "latin-1"
+
+
+def decode_text(content: bytes, shown: str, encoding: str) -> bytes:
+    """The text as UTF-8 with line feeds, without a byte order mark."""
     try:
         codec = codecs.lookup(encoding).name
+        "".encode(codec)
     except LookupError:
         raise TableError(
             f"{encoding!r} is no known encoding; use for example utf8, latin-1, cp1252 or utf-16"
@@ -83,18 +103,18 @@ def read_text(path: Path, encoding: str = "utf8") -> bytes:
         text = content.decode(codec)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        hint = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
+        hint = found if (found := find_encoding(content)) != encoding else "latin-1"
         raise TableError(
-            f"{path}, line {line}: byte {mark + error.start} is not valid {encoding}; save the file as UTF-8, or "
-            f'name its encoding: in a plan [data] encoding = "{hint}", in Python encoding="{hint}"'
+            f"{shown}, line {line}: byte {mark + error.start} is not valid {encoding}; save the file as UTF-8, or "
+            f'name its encoding: --encoding {hint}, in Python encoding="{hint}"'
         ) from None
     if codec != "utf-8":
-        content = text.removeprefix("\ufeff").encode()
+        content = text.removeprefix("\ufeff").encode(errors="replace")
     nul = content.find(b"\0")
     if nul >= 0:
         line = content.count(b"\n", 0, nul) + 1
         raise TableError(
-            f"{path}, line {line}: a NUL byte (byte {mark + nul}) does not belong in a text file; export the data as "
+            f"{shown}, line {line}: a NUL byte (byte {mark + nul}) does not belong in a text file; export the data as "
             f"plain CSV, or name the encoding if it is utf-16"
         )
     if b"\n" not in content and b"\r" in content:
@@ -124,18 +144,7 @@ def _pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
 
 
 def read_toml(path: Path, what: str, remedy: str) -> dict[str, Any]:
-    """Read a TOML document.
-
-    what  what the document is, for messages
-    remedy  where a valid one can be seen
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    PlanError
-        If it cannot be read or is no TOML.
-    """
+    """Read a text file that is a TOML document, strictly and in UTF-8."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -155,44 +164,17 @@ WIDEST = 20_000
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
-def sniff(content: bytes, path: Path) -> str:
-    """Find the delimiter: a tab for .tsv, else the one the first line uses most.
-
-    content  content of the file
-    """
-    if path.suffix.lower() in (".tsv", ".tab"):
+def sniff_text_file_delimiter(content: bytes, path: str | Path) -> str:
+    """Delimited text read strictly: find the delimiter, a tab for .tsv, else what the first line uses most."""
+    if Path(path).suffix.lower() in (".tsv", ".tab"):
         return "\t"
     first = content[: content.find(b"\n") + 1 or len(content)].decode(errors="replace")
     unquoted = "".join(first.split('"')[::2])
     return max(DELIMITERS, key=lambda mark: (unquoted.count(mark), mark == ","))
 
 
-def records(content: bytes, delimiter: str, path: Path, first_line: int = 1) -> Iterator[tuple[int, list[str]]]:
-    """Split text into records.
-
-    Parameters
-    ----------
-    content : bytes
-        UTF-8 text.
-    delimiter : str
-        Between the fields.
-    path : Path
-        The file, for messages.
-    first_line : int
-        Number of the first line.
-
-    Yields
-    ------
-    line : int
-        Line on which the record starts.
-    fields : list of str
-        Its fields; none for a blank line.
-
-    Raises
-    ------
-    TableError
-        If quotation marks do not match.
-    """
+def records(content: bytes, delimiter: str, path: str | Path, first_line: int = 1) -> Iterator[tuple[int, list[str]]]:
+    """Split text into records."""
     csv.field_size_limit(max(csv.field_size_limit(), len(content) + 1))
     reader = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=delimiter, strict=True)
     start = first_line
@@ -209,51 +191,66 @@ def records(content: bytes, delimiter: str, path: Path, first_line: int = 1) -> 
 
 @dataclass(frozen=True)
 class Delimited:
-    """A delimited file.
+    """A delimited file."""
 
-    names  names of its columns
-    body  text below the header
-    body_line  line on which the body starts
-    """
-
-    path: Path
-    names: list[str]
-    body: bytes
+    path: str | Path  # how messages call it
+    names: list[str]  # names of its columns
+    body: bytes  # text below the header
     delimiter: str
-    body_line: int
+    body_line: int  # line on which the body starts
+    row_names: bool = False  # whether its first column has no name in the file
 
     @classmethod
     def open(cls, path: Path, delimiter: str | None, encoding: str) -> Delimited:
         """Read a file and its header.
 
-        Parameters
-        ----------
-        path : Path
-        delimiter : str or None
-            Found by `sniff` unless given.
-        encoding : str
-            Encoding of the file.
-
-        Returns
-        -------
-        Delimited
-
-        Raises
-        ------
-        TableError
-            If the header is unusable or there are no records.
+        `delimiter`: found by `sniff_text_file_delimiter` unless given.
         """
-        content = read_text(path, encoding)
-        mark = delimiter or sniff(content, path)
+        return cls.split(read_text(path, encoding), path, delimiter or "", path.name)
+
+    @classmethod
+    def split(cls, content: bytes, shown: str | Path, delimiter: str, name: str) -> Delimited:
+        """Split a text into header and body.
+
+        `delimiter`: found by `sniff_text_file_delimiter` if empty; `name`: of the file, whose suffix may tell it.
+        """
+        mark = delimiter or sniff_text_file_delimiter(content, name)
         if len(mark) != 1 or mark in '"\n\r':
             raise TableError(f"the delimiter is {mark!r}; it must be one character such as ',' ';' or a tab")
-        names, size, line = _header(content, mark, path)
+        names, size, line = _header(content, mark, shown)
         body = content[size:]
+        unnamed = not names[0]
+        if not unnamed and content[:1] == body[:1] == b'"':
+            # R's write.table: the row names, in quotation marks, have no name in the header
+            counts, orderly = _counts_per_line(body.rstrip(b"\r\n") + b"\n", mark)
+            unnamed = orderly and bool((counts == len(names)).all())
+            names = ["", *names] if unnamed else names
+        if unnamed:
+            names = [next(n for n in ("row", "row_name", "row_name_of_file") if n not in names), *names[1:]]
         if len(names) > 1:
             body = body.rstrip(b"\r\n") + b"\n"
         if not body or (len(names) > 1 and not body.strip()):
-            raise TableError(f"{path} has a header but no records; give at least one line of data below it")
-        return cls(path, names, body, mark, line)
+            raise TableError(f"{shown} has a header but no records; give at least one line of data below it")
+        return cls(shown, names, body, mark, line, unnamed)
+
+    @property
+    def bare_missing(self) -> str:
+        """NA where it stands without quotation marks and all text has them, as R writes it; else nothing."""
+        mark = re.escape(self.delimiter.encode())
+        start, end = rb"(^|[\n" + mark + rb"])", rb"(?=[\r\n" + mark + rb"])"
+        quoted, bare = re.search(start + b'"', self.body), re.search(start + b"NA" + end, self.body)
+        if not quoted or not bare:
+            return ""
+        if re.search(start + b'"NA"' + end, self.body):
+            return ""
+        text = re.search(start + rb"(?!(NA|NaN|-?Inf|TRUE|FALSE)" + end + rb")[A-Za-z]+" + end, self.body)
+        return "" if text else "NA"
+
+    @property
+    def quotes_missing(self) -> bool:
+        """Whether NA occurs in quotation marks, where it is a text."""
+        mark = re.escape(self.delimiter.encode())
+        return bool(re.search(rb"(^|[\n" + mark + rb'])"NA"[\r\n' + mark + rb"]", self.body))
 
     @cached_property
     def one_line_each(self) -> bool:
@@ -264,17 +261,7 @@ class Delimited:
         return orderly and len(counts) == self.body.count(b"\n")
 
     def line_of(self, row: int) -> int:
-        """Line of the file on which a record starts.
-
-        Parameters
-        ----------
-        row : int
-            Number of the record from 0.
-
-        Returns
-        -------
-        int
-        """
+        """Line of the file on which a record starts."""
         if self.one_line_each:
             return self.body_line + row
         for place, (line, _) in enumerate(records(self.body, self.delimiter, self.path, self.body_line)):
@@ -283,17 +270,7 @@ class Delimited:
         return self.body_line
 
     def texts(self) -> pl.DataFrame:
-        """Every column as text; an empty cell without quotation marks is null.
-
-        Returns
-        -------
-        polars.DataFrame
-
-        Raises
-        ------
-        TableError
-            If a record has too few or too many fields; the message names its line.
-        """
+        """Every column as text; an empty cell without quotation marks is null."""
         counts, orderly = _counts_per_line(self.body, self.delimiter)
         suspicious = not orderly or bool((counts != len(self.names) - 1).any())
         if suspicious:
@@ -323,7 +300,7 @@ class Delimited:
                 )
 
 
-def _header(content: bytes, delimiter: str, path: Path) -> tuple[list[str], int, int]:
+def _header(content: bytes, delimiter: str, path: str | Path) -> tuple[list[str], int, int]:
     """Column names, bytes of the header line, and the line after it."""
     size, lines, quotes = 0, 0, 0
     while size < len(content) and (lines == 0 or quotes % 2):
@@ -335,10 +312,10 @@ def _header(content: bytes, delimiter: str, path: Path) -> tuple[list[str], int,
     if not any(name.strip() for name in names):
         raise TableError(f"{path}, line 1: the first line is blank; it must name the columns")
     for place, name in enumerate(names, start=1):
-        if not name.strip():
+        if not name.strip() and (place > 1 or name):
             raise TableError(f"{path}, line 1: column {place} has no name; give every column a name")
     if len(names) > WIDEST:
-        raise TableError(f"{path}, line 1: the header names {too_wide(len(names))}")
+        raise TableError(f"{path}, line 1: the header names {message_for_wide_text(len(names))}")
     twice = find_repeated(names)
     if twice:
         raise TableError(
@@ -347,8 +324,8 @@ def _header(content: bytes, delimiter: str, path: Path) -> tuple[list[str], int,
     return names, size, lines + 1
 
 
-def too_wide(columns: int) -> str:
-    """The message for a file with too many columns."""
+def message_for_wide_text(columns: int) -> str:
+    """The message for delimited text, or any other file, that has too many columns."""
     return (
         f"{columns} columns and at most {WIDEST} can be treated; leave out columns that no analysis needs, or "
         f"transpose the table so that people are rows"

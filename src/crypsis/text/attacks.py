@@ -5,15 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 
+from crypsis.attacks.attack_context import AttackVerdict, Outcome
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
 from crypsis.attacks.linkage import Attacker, MeasuredAttack
-from crypsis.attacks.outcome import AttackVerdict, Outcome
 from crypsis.audits.audit import Audit
 from crypsis.audits.published import Finding, FindingKind
 from crypsis.errors import listing
 
 _ATTACKERS = {
     "class-risk": "an intruder who knows {columns} of everybody, reaches the class of each person and guesses in it",
+    "individual-risk": "an intruder who knows {columns} of a person, not who is in the file, and guesses among the "
+    "people of the population who are alike",
+    "household-risk": "an intruder who knows {columns} of the members of a household, not who is in the file, and "
+    "needs to find one of them",
+    "population-uniqueness": "an intruder who knows {columns} of everybody in the population",
+    "prosecutor-risk": "an intruder who knows {columns} of a person and that the person is in the file",
+    "journalist-risk": "an intruder who knows {columns} of the population and wants to find anybody of it in the file",
+    "marketer-risk": "an intruder who knows {columns} of the population and links as many people as possible",
+    "suda": "an intruder who meets a person whose values of a few of {columns} are special",
     "record-linkage": "an intruder who knows {columns} of a person and takes the nearest record",
     "one-to-one-linkage": "an intruder who knows {columns} of everybody and assigns people to records one-to-one",
     "learned-linkage": "an intruder who knows {columns} of everybody, has learned on a similar file how people were "
@@ -34,10 +43,8 @@ _ATTACKERS = {
 def attack_text(outcome: Outcome) -> str:
     """What an attack achieves, and whether it is a finding.
 
-    Examples
-    --------
-    >>> from crypsis.attacks.outcome import Rate
-    >>> attack_text(Outcome("nearest record", Rate.of(12, 100), Rate.known(10.0), None, 5.0, "", (), ""))
+    >>> from crypsis.attacks.attack_context import Rate
+    >>> attack_text(Outcome("nearest record", Rate.of(12, 100), Rate.make_exact(10.0), None, 5.0, "", (), ""))
     'right for 12.0 % of the attempts against 10.0 % without the release: not distinguishable from the baseline'
     """
     reference = outcome.reference
@@ -62,10 +69,6 @@ _EVERY_QUASI = "the quasi-identifiers"
 def attacker_text(measure: str, columns: Sequence[str]) -> str:
     """Whose success a risk is: what the intruder knows and does.
 
-    measure, columns  name of a risk, and its scope
-
-    Examples
-    --------
     >>> attacker_text("record-linkage", ["age", "sex"])
     'an intruder who knows age, sex of a person and takes the nearest record'
     """
@@ -75,10 +78,6 @@ def attacker_text(measure: str, columns: Sequence[str]) -> str:
 def intruder_text(figures: Mapping[str, float | None]) -> str:
     """Whose success the overall risk of a solution is, by the figures it was measured with.
 
-    figures  of the solution: beside "risk" the measures it is made of, and "risk.NAME" for each of several intruders
-
-    Examples
-    --------
     >>> intruder_text({"risk": 9.0, "class-risk": 9.0})
     'an intruder who knows the quasi-identifiers of everybody, reaches the class of each person and guesses in it'
     >>> intruder_text({"risk": 9.0, "class-risk": 9.0, "risk.register": 9.0, "risk.neighbour": 4.0})
@@ -95,10 +94,8 @@ in it'
 
 
 def is_attacker_text(text: str, columns: Collection[str]) -> bool:
-    """Whether a text names an attacker who knows some of the columns, and says nothing else.
+    """Whether words about an attack only name an attacker who knows some of the columns.
 
-    Examples
-    --------
     >>> is_attacker_text(attacker_text("class-risk", ["age", "sex"]), {"age", "sex", "town"})
     True
     >>> is_attacker_text("an intruder called Kim", {"age"})
@@ -116,8 +113,6 @@ def is_attacker_text(text: str, columns: Collection[str]) -> bool:
 def measured_attack_text(attack: MeasuredAttack) -> str:
     """What an attack found before the release, and what bounds it.
 
-    Examples
-    --------
     >>> found = MeasuredAttack(Attacker.ONE_TO_ONE, "register", ("age",), True, 4.12, (3.6, 4.7), 900, 900, 4.9)
     >>> measured_attack_text(found)
     'an intruder who knows all quasi-identifiers of everybody and assigns people to records one-to-one finds 4.1 % \
@@ -128,11 +123,11 @@ def measured_attack_text(attack: MeasuredAttack) -> str:
     who = f"an intruder who knows {knows} of everybody{learned} and assigns people to records one-to-one"
     if attack.found is None or attack.interval is None:
         return f"{who} was not tried: {attack.skipped}"
-    low, high = map(share_text, attack.interval)
-    text = f"{who} finds {share_text(attack.found)} % ({low}–{high}) of {_looked_for(attack)}"
+    low, high = map(attacked_share_text, attack.interval)
+    text = f"{who} finds {attacked_share_text(attack.found)} % ({low}–{high}) of {_looked_for(attack)}"
     if attack.class_risk is None:
         return text
-    most = share_text(attack.class_risk)
+    most = attacked_share_text(attack.class_risk)
     return f"{text}; who knows these columns alone is expected to find at most {most} %, classes over records"
 
 
@@ -146,17 +141,15 @@ def _looked_for(attack: MeasuredAttack) -> str:
 def confidential_text(known: ConfidentialKnowledge) -> str:
     """What class sizes do not cover: who knows a confidential column too, exactly, roughly or by a prediction.
 
-    Examples
-    --------
     >>> confidential_text(ConfidentialKnowledge("income", 20.0, 94.2, 56.0, 21.4, True, False))
     'class sizes hold for who knows the quasi-identifiers alone (20.0 %); who also knows income finds up to 94.2 %, \
 its tenth of all values 56.0 %, who predicts it 21.4 %'
     """
-    alone = share_text(known.class_risk)
+    alone = attacked_share_text(known.class_risk)
     text = f"class sizes hold for who knows the quasi-identifiers alone ({alone} %)"
-    text += f"; who also knows {known.column} finds up to {share_text(known.exact)} %"
-    text += f", its tenth of all values {share_text(known.rough)} %" if known.numeric else ""
-    text += f", who predicts it {share_text(known.predicted)} %" if known.predicted is not None else ""
+    text += f"; who also knows {known.column} finds up to {attacked_share_text(known.exact)} %"
+    text += f", its tenth of all values {attacked_share_text(known.rough)} %" if known.numeric else ""
+    text += f", who predicts it {attacked_share_text(known.predicted)} %" if known.predicted is not None else ""
     if not known.asks:
         return text
     return (
@@ -165,12 +158,10 @@ its tenth of all values 56.0 %, who predicts it 21.4 %'
     )
 
 
-def share_text(value: float) -> str:
-    """A per cent figure with two digits, or one after the point.
+def attacked_share_text(value: float) -> str:
+    """The share of people an attack finds: a per cent figure with two digits, or one after the point.
 
-    Examples
-    --------
-    >>> [share_text(value) for value in (0.0, 0.0423, 4.12, 15.84, 100.0)]
+    >>> [attacked_share_text(value) for value in (0.0, 0.0423, 4.12, 15.84, 100.0)]
     ['0', '0.042', '4.1', '15.8', '100']
     """
     if value in (0.0, 100.0):
@@ -183,12 +174,10 @@ def share_text(value: float) -> str:
 _REASON = "\u2026"
 
 
-def finding_text(finding: Finding) -> str:
-    """What was found, without a full stop.
+def attack_finding_text(finding: Finding) -> str:
+    """Beside the outcome of an attack in words: one finding of an audit, without a full stop.
 
-    Examples
-    --------
-    >>> finding_text(Finding(FindingKind.SINGLING_OUT, ("weight",), 479, 0.479))
+    >>> attack_finding_text(Finding(FindingKind.SINGLING_OUT, ("weight",), 479, 0.479))
     'weight singles out 47.9 % of the records by itself: 479 hold a value that no other record holds'
     """
     share, records = f"{100 * finding.share:.3g} %", finding.records
@@ -208,7 +197,10 @@ def finding_text(finding: Finding) -> str:
         case FindingKind.ASSUMPTION:
             return f"whoever knows {first} together with {others} finds {share} of the records: {records} are alone"
         case FindingKind.DEPENDENCE:
-            key, restored = listing(finding.columns[: finding.by]), listing(finding.columns[finding.by :])
+            key, restored = (
+                listing(finding.columns[: finding.by]),
+                listing(finding.columns[finding.by :]),
+            )
             verb = "restores" if finding.by == 1 else "together restore"
             return f"{key} {verb} {share} of the masked cells of {restored} beyond chance: {records}"
         case FindingKind.RESTATED:
@@ -255,13 +247,10 @@ def finding_text(finding: Finding) -> str:
             return f"the file holds entries beside its table: {listing(finding.columns)}"
 
 
-def remedies(finding: Finding) -> list[str]:
-    """What to write into the plan about a finding, a line each.
-
-    finding  a finding
-    """
+def attack_remedies(finding: Finding) -> list[str]:
+    """Words on a finding that attacks could use: what to write into the plan about it, a line each."""
     first = finding.columns[0] if finding.columns else ""
-    key, name = plan_key(first), json.dumps(first, ensure_ascii=False)
+    key, name = _plan_key(first), json.dumps(first, ensure_ascii=False)
     waive = (
         f'[[waive]] finding = "{finding.kind}" column = {name} because = "{_REASON}" releases it as it is, on record'
     )
@@ -293,26 +282,6 @@ def remedies(finding: Finding) -> list[str]:
             return [waive]
 
 
-def singled_out_text(findings: Sequence[Finding]) -> str:
-    """How many people published columns single out, by themselves and two or three together, in a sentence or two.
-
-    Examples
-    --------
-    >>> singled_out_text([Finding(FindingKind.SINGLING_OUT, ("code",), 98, 0.049, refuses=False)])
-    'Alone with the value of one column: 98 by code.'
-    """
-    single = [each for each in findings if each.kind is FindingKind.SINGLING_OUT]
-    together = [each for each in findings if each.kind in (FindingKind.COMBINATION, FindingKind.ASSUMPTION)]
-    counts = listing((f"{each.records} by {each.columns[0]}" for each in single), most=8)
-    text = f"Alone with the value of one column: {counts}." if single else "Nobody is alone with a value of one column."
-    if not together:
-        return text
-    worst = max(together, key=lambda each: each.records)
-    return (
-        f"{text} With two or three: at most {worst.records} ({100 * worst.share:.3g} %), by {listing(worst.columns)}."
-    )
-
-
 def audited_text(audit: Audit) -> str:
     """What an audit looked at, in one sentence."""
     text = f"The audit looked at all {audit.columns} published columns of {audit.records} records"
@@ -329,24 +298,53 @@ def audited_text(audit: Audit) -> str:
     return f"{text}; {compared}."
 
 
-def plan_key(column: str) -> str:
+def _plan_key(column: str) -> str:
     """A column as a key of the plan."""
     return column if column.isascii() and column.isidentifier() else json.dumps(column, ensure_ascii=False)
 
 
-def decisions_text(findings: Sequence[Finding]) -> str:
-    """Why a release is refused, and what to write into the plan; one line each.
-
-    findings  those that stop it
-    """
+def attack_decisions_text(findings: Sequence[Finding]) -> str:
+    """Why what a file reveals to attacks refuses its release, and what to write into the plan; one line each."""
     lines = ["nothing was released: the file reveals more than the plan decides"]
     for kind in dict.fromkeys(each.kind for each in findings):
         some = [each for each in findings if each.kind is kind]
-        lines += [f"  {finding_text(each)}" for each in some]
+        lines += [f"  {attack_finding_text(each)}" for each in some]
         lines.append(
             "decide in the plan about it:" if len(some) == 1 else "decide in the plan about each, here the first:"
         )
-        lines += [f"  {line}" for line in remedies(some[0])]
+        lines += [f"  {line}" for line in attack_remedies(some[0])]
         if some[0].columns:
             lines.append(f"or, for this release alone: --waive '{some[0].key}={_REASON}'")
     return "\n".join(lines)
+
+
+def uncovered_attackers_text(figures: Mapping[str, float | None]) -> str:
+    """Attackers whom the scenarios of a plan do not cover, in words; empty where they cover everybody.
+
+    >>> uncovered_attackers_text({"all-knowing": 57.25, "k": 1.0})
+    'not covered by any scenario: an intruder who knows every quasi-identifier finds 57.2 % of the people; the \
+smallest class over all of them has 1 record'
+    """
+    if "all-knowing" not in figures:
+        return ""
+    found, size = figures["all-knowing"], figures.get("k")
+    text = "not covered by any scenario: an intruder who knows every quasi-identifier"
+    text += f" finds {found:.1f} % of the people" if found is not None else ""
+    if size is None:
+        return text
+    return f"{text}; the smallest class over all of them has {size:.0f} record{'s' * (size != 1)}"
+
+
+def unknown_to_attackers_text(columns: Sequence[str]) -> str:
+    """That attackers are taken not to know confidential columns, in a sentence; empty where none is.
+
+    >>> unknown_to_attackers_text(["income"])
+    'It is assumed that nobody outside knows income: together with other columns it would single people out.'
+    """
+    if not columns:
+        return ""
+    they = "it" if len(columns) == 1 else "each of them"
+    return (
+        f"It is assumed that nobody outside knows {listing(columns)}: together with other columns {they} would single "
+        f"people out."
+    )

@@ -1,4 +1,4 @@
-"""A utility card in words."""
+"""Utility cards, offers and ruined columns in words."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from crypsis.measures.objective import within
+from crypsis.errors import listing
+from crypsis.measures.masking_description import MaskingDescription
+from crypsis.measures.objective import Omission, keeps_objective_limit
 from crypsis.measures.utility.analyses import AnalysesKept, EstimateChange
-from crypsis.measures.utility.card import Harm, RuleHarm, UseResult, UtilityCard
+from crypsis.measures.utility.card import Harm, Ruin, RuleHarm, Usefulness, UseResult, UtilityCard, ruined_columns
 from crypsis.measures.utility.distributions import ColumnHarm
 from crypsis.measures.utility.estimates import ColumnEstimate, ColumnEstimates
 from crypsis.measures.utility.propensity import PropensityScore
-from crypsis.text.reports import number_text, sentence_text
+from crypsis.table.rules import RuleCounts
+from crypsis.text.attacks import intruder_text
+from crypsis.text.reports import NO_CLASSES, number_text, sentence_text
+
+# -- A utility card in words.
 
 WORST = 5
 """Analyses that are named, those that moved farthest first."""
@@ -27,21 +33,16 @@ OUTSIDE = "*"
 def analyses_text(kept: AnalysesKept, beside: Mapping[str, AnalysesKept] | None = None) -> str:
     """How many analyses drawn at random keep their answer, beside other files.
 
-    kept    of the file
-    beside  of other files, by name
-
-    Examples
-    --------
     >>> people = crypsis.example(200)
     >>> found = crypsis.Analyses(people, count=30).compare(people)
     >>> analyses_text(found, {"plain MDAV": found})
     'of 30 analyses drawn at random 30 keep their answer; plain MDAV: 30'
     """
-    text = f"of {kept.analyses} analyses drawn at random {kept_count(kept)} keep their answer"
-    return "; ".join([text, *(f"{name}: {kept_count(each)}" for name, each in (beside or {}).items())])
+    text = f"of {kept.analyses} analyses drawn at random {_kept_count(kept)} keep their answer"
+    return "; ".join([text, *(f"{name}: {_kept_count(each)}" for name, each in (beside or {}).items())])
 
 
-def kept_count(kept: AnalysesKept) -> int:
+def _kept_count(kept: AnalysesKept) -> int:
     """Analyses that keep their answer as a whole number, never more than there are."""
     return int(kept.kept + 1e-9)
 
@@ -59,10 +60,8 @@ def kept_text(kept: AnalysesKept) -> str:
 def change_text(row: EstimateChange, *, figures: bool = True) -> str:
     """An estimate that moved, in a sentence.
 
-    figures  whether the estimates themselves are named
+    `figures`: whether the estimates themselves are named.
 
-    Examples
-    --------
     >>> from crypsis.measures.utility import EstimateChange
     >>> change_text(EstimateChange("total", "total of pay", "", 5120.0, 4700.0, 3.2, False, 0.1))
     'total of pay: 5120 → 4700 (3.2 standard errors)'
@@ -75,7 +74,7 @@ def change_text(row: EstimateChange, *, figures: bool = True) -> str:
     return f"{title}: {values}({away} standard errors)" if figures else f"{title}: {away} standard errors away"
 
 
-def analyses_facts(kept: AnalysesKept | None, beside: Mapping[str, AnalysesKept]) -> dict[str, Any] | None:
+def _analyses_facts(kept: AnalysesKept | None, beside: Mapping[str, AnalysesKept]) -> dict[str, Any] | None:
     """Analyses as plain data for reports and JSON; "public" is what users of the file may read."""
     if kept is None:
         return None
@@ -83,7 +82,7 @@ def analyses_facts(kept: AnalysesKept | None, beside: Mapping[str, AnalysesKept]
     open_ = [row for row in kept.worst(kept.analyses) if row.kind in COLUMN_NAMES_ONLY and "=" not in row.term]
     return {
         "drawn": kept.analyses,
-        "kept": kept_count(kept),
+        "kept": _kept_count(kept),
         "kept_whole": kept.kept_whole,
         "estimates": kept.estimates,
         "inside": kept.inside,
@@ -92,7 +91,7 @@ def analyses_facts(kept: AnalysesKept | None, beside: Mapping[str, AnalysesKept]
         "text": analyses_text(kept, beside),
         "meaning": kept_text(kept),
         "beside": {
-            name: {"kept": kept_count(each), "inside": each.inside, "overlap": each.overlap}
+            name: {"kept": _kept_count(each), "inside": each.inside, "overlap": each.overlap}
             for name, each in beside.items()
         },
         "worst": [
@@ -102,7 +101,7 @@ def analyses_facts(kept: AnalysesKept | None, beside: Mapping[str, AnalysesKept]
     }
 
 
-def estimates_facts(estimates: Iterable[ColumnEstimates]) -> list[dict[str, Any]]:
+def _estimates_facts(estimates: Iterable[ColumnEstimates]) -> list[dict[str, Any]]:
     """Estimates before and after as plain data, by the name of the figure, or of the value of a category."""
     return [
         {
@@ -120,8 +119,6 @@ def estimates_facts(estimates: Iterable[ColumnEstimates]) -> list[dict[str, Any]
 def pair_text(figure: ColumnEstimate | None) -> str:
     """A figure before and after; marked where it left the 95 % interval of the original.
 
-    Examples
-    --------
     >>> from crypsis.measures.utility import ColumnEstimate
     >>> pair_text(ColumnEstimate("mean", 5.8, 3.1, 0.2)), pair_text(None)
     ('5.8 → 3.1*', '–')
@@ -145,11 +142,11 @@ def category_rows(estimates: Sequence[ColumnEstimates], most: int = 3) -> list[t
             continue
         moved = sorted(each.figures, key=lambda f: -abs((f.after or 0.0) - (f.before or 0.0)))[:most]
         shares = ", ".join(f"{f.figure} {pair_text(f)}" for f in moved if f.before != f.after)
-        rows.append((each.name, shares or "as collected", gone_text(each)))
+        rows.append((each.name, shares or "as collected", _gone_text(each)))
     return rows
 
 
-def gone_text(column: ColumnEstimates) -> str:
+def _gone_text(column: ColumnEstimates) -> str:
     """Values of a category that vanished, and the share that is published within groups; a dash where there is none."""
     parts = [f"{', '.join(column.vanished)} vanished"] if column.vanished else []
     parts += [f"{column.vanished_rare} rarer vanished"] if column.vanished_rare else []
@@ -173,17 +170,12 @@ MODELS = {
 }
 
 
-def harm_text(harm: Harm, card: UtilityCard) -> str:
-    """One harm in a sentence.
+def card_harm_text(harm: Harm, card: UtilityCard) -> str:
+    """One harm on a utility card in a sentence.
 
-    harm  what was harmed
-    card  the card it is from, for counts
-
-    Examples
-    --------
     >>> original, masked = crypsis.example_pair("categories")
     >>> card = crypsis.utility_card(original, masked)
-    >>> harm_text(card.harms[0], card)
+    >>> card_harm_text(card.harms[0], card)
     "town and illness: tied closer than in the original, Cramér's V 0.00 → 0.51"
     """
     if harm.kind == "association":
@@ -192,7 +184,7 @@ def harm_text(harm: Harm, card: UtilityCard) -> str:
         ties = f"{TIES[pair.tie]} {pair.before:.2f} → {pair.after:.2f}"
         return f"{pair.first} and {pair.second}: tied {how} than in the original, {ties}"
     if harm.kind == "rule":
-        return rule_harm_text(next(each for each in card.rules if each.title == harm.columns[0]))
+        return card_rule_harm_text(next(each for each in card.rules if each.title == harm.columns[0]))
     if harm.kind == "use":
         return use_text(next(each for each in card.uses if each.title == harm.columns[0]))
     column = next(each for each in card.columns if each.name == harm.columns[0])
@@ -207,7 +199,7 @@ def _of_column(harm: Harm, column: ColumnHarm) -> str:
         how = "small shifts forgiven" if column.shifted is not None else "total variation"
         return f"its distribution moved by {size} % ({how})"
     if harm.kind == "vanished":
-        return vanished_text(column)
+        return _vanished_text(column)
     if harm.kind == "tail":
         low, high = (next(t for t in column.tails if t.point == point) for point in (5.0, 95.0))
         return f"beyond its 5 % and 95 % points {low.before} and {high.before} records → {low.after} and {high.after}"
@@ -219,11 +211,8 @@ def _of_column(harm: Harm, column: ColumnHarm) -> str:
     return f"{many} missing cells were filled" if harm.kind == "filled" else f"{many} cells were blanked"
 
 
-def vanished_text(column: ColumnHarm) -> str:
-    """How many values of a column vanished or are released only within groups; empty if none did.
-
-    column  the column
-    """
+def _vanished_text(column: ColumnHarm) -> str:
+    """How many values of a column vanished or are released only within groups; empty if none did."""
     parts = []
     for many, records, what in (
         (column.vanished, column.vanished_records, "vanished"),
@@ -235,15 +224,11 @@ def vanished_text(column: ColumnHarm) -> str:
     return "; ".join(parts)
 
 
-def rule_harm_text(rule: RuleHarm) -> str:
-    """The violations that a masking made, in a sentence.
+def card_rule_harm_text(rule: RuleHarm) -> str:
+    """One harm to a rule on a utility card, in a sentence: the violations that the masking made.
 
-    rule  of a card
-
-    Examples
-    --------
     >>> from crypsis.measures.utility import RuleHarm
-    >>> rule_harm_text(RuleHarm("rule start <= end", 3, 200))
+    >>> card_rule_harm_text(RuleHarm("rule start <= end", 3, 200))
     'rule start <= end: 3 records break it that kept it (1.5 %)'
     """
     if not rule.created:
@@ -258,28 +243,20 @@ def rule_harm_text(rule: RuleHarm) -> str:
 def use_text(use: UseResult) -> str:
     """How well a declared use is served, in a sentence, with what the analysis gave where that says more.
 
-    use  of a card
-
-    Examples
-    --------
     >>> from crypsis.measures.utility import UseResult
     >>> use_text(UseResult("wages", 12.5, 20.0, "regression-use", {"slopes": 4, "mean overlap": 0.75}))
     'use wages: changed by 12.5 %, at most 20 % wanted (95 % intervals of 4 slopes overlap by 0.75 on average)'
     """
     if use.value is None:
         return f"use {use.title}: could not be measured"
-    beyond = "" if within(use.value, use.tolerance) else ", which is exceeded"
+    beyond = "" if keeps_objective_limit(use.value, use.tolerance) else ", which is exceeded"
     head = f"use {use.title}: changed by {number_text(use.value)} %, at most {number_text(use.tolerance)} % wanted"
-    details = analysis_text(use.measure, use.counts)
+    details = _analysis_text(use.measure, use.counts)
     return f"{head}{beyond}{f' ({details})' if details else ''}"
 
 
-def analysis_text(measure: str, counts: Mapping[str, float]) -> str:
-    """What a declared analysis gave before and after; empty where its figure says all.
-
-    measure  name of the measure
-    counts   what it counted
-    """
+def _analysis_text(measure: str, counts: Mapping[str, float]) -> str:
+    """What a declared analysis gave before and after; empty where its figure says all."""
     if measure == "regression-use" and "mean overlap" in counts:
         slopes, apart = int(counts["slopes"]), int(counts.get("slopes with disjoint intervals", 0))
         text = (
@@ -303,10 +280,7 @@ def analysis_text(measure: str, counts: Mapping[str, float]) -> str:
 
 
 def propensity_text(score: PropensityScore) -> str:
-    """General utility in a sentence.
-
-    score  pMSE with its null expectation
-    """
+    """General utility in a sentence."""
     away = score.standardised
     if away is None:
         verdict = ""
@@ -323,10 +297,6 @@ def propensity_text(score: PropensityScore) -> str:
 def general_text(score: PropensityScore) -> str:
     """General utility in a sentence that needs no statistics.
 
-    score  of a card
-
-    Examples
-    --------
     >>> original, masked = crypsis.example_pair("numbers")
     >>> general_text(crypsis.propensity_score(original, masked, ("x", "y"), "main"))
     'a model cannot tell released from original records better than by chance'
@@ -342,11 +312,7 @@ def general_text(score: PropensityScore) -> str:
 
 
 def column_rows(columns: Sequence[ColumnHarm]) -> list[dict[str, Any]]:
-    """What a table of a card shows of each column, worst first.
-
-    columns  of a card
-    returns  name, loss, distance, vanished, tails and cells, as text
-    """
+    """What a table of a card shows of each column, worst first."""
     return [
         {
             "name": each.name,
@@ -377,19 +343,13 @@ def _cells(column: ColumnHarm) -> str:
 def opening_text(card: UtilityCard, most: int = 5, kinds: Sequence[str] | None = None) -> list[str]:
     """What was harmed most, one sentence each; a column or pair is named at most once.
 
-    card   of a solution
-    most   largest number of sentences
-    kinds  only these kinds of harm
-
-    Examples
-    --------
     >>> people = crypsis.example(60)
     >>> opening_text(crypsis.utility_card(people, people, general=()))
     ['Nothing was harmed by one per cent or more.']
     """
     seen: dict[tuple[str, ...], str] = {}
     for harm in (each for each in card.harms if kinds is None or each.kind in kinds):
-        seen.setdefault(harm.columns, harm_text(harm, card))
+        seen.setdefault(harm.columns, card_harm_text(harm, card))
     rest = [] if kinds is not None else [text for text in _hidden_harms(card) if text not in seen.values()]
     return [*list(seen.values())[: most - len(rest)], *rest] or ["Nothing was harmed by one per cent or more."]
 
@@ -399,7 +359,7 @@ def _hidden_harms(card: UtilityCard) -> list[str]:
     texts = []
     gone = max((c for c in card.columns if c.lost_values >= MISSED), key=lambda c: c.lost_values, default=None)
     if gone is not None:
-        texts.append(f"{gone.name}: {vanished_text(gone)}")
+        texts.append(f"{gone.name}: {_vanished_text(gone)}")
     ends = [(tail, column) for column in card.columns if (tail := column.emptied) is not None and tail.before >= FEW]
     tail, column = min(ends, key=lambda each: each[0].after / each[0].before, default=(None, None))
     if tail is not None and column is not None and tail.after <= (1 - MISSED / 100) * tail.before:
@@ -408,11 +368,8 @@ def _hidden_harms(card: UtilityCard) -> list[str]:
     return texts
 
 
-def card_facts(card: UtilityCard) -> Mapping[str, Any]:
-    """A card as plain data for reports and JSON.
-
-    card  of a solution
-    """
+def utility_card_facts(card: UtilityCard) -> Mapping[str, Any]:
+    """A utility card in words: its sentences and rows as plain data for reports and JSON."""
     return {
         "opening": opening_text(card),
         "public": opening_text(card, kinds=PUBLIC),
@@ -424,11 +381,176 @@ def card_facts(card: UtilityCard) -> Mapping[str, Any]:
         "general": [propensity_text(each) for each in card.general],
         "whole": sentence_text(general_text(card.general[0])) if card.general else "",
         "uses": [
-            {**asdict(use), "text": use_text(use), "analysis": analysis_text(use.measure, use.counts)}
+            {**asdict(use), "text": use_text(use), "analysis": _analysis_text(use.measure, use.counts)}
             for use in card.uses
         ],
-        "rules": [{**asdict(rule), "text": rule_harm_text(rule)} for rule in card.rules],
+        "rules": [{**asdict(rule), "text": card_rule_harm_text(rule)} for rule in card.rules],
         "ruined": list(dict.fromkeys(ruin.column for ruin in card.ruins)),
-        "estimates": estimates_facts(card.estimates),
-        "analyses": analyses_facts(card.analyses, card.beside),
+        "estimates": _estimates_facts(card.estimates),
+        "analyses": _analyses_facts(card.analyses, card.beside),
     }
+
+
+# -- Offers and ruined columns in words.
+
+
+def ruin_text(ruins: Sequence[Ruin]) -> str:
+    """Ruined columns in one sentence; empty if there is none.
+
+    >>> ruin_text([crypsis.Ruin("town", "vanished", 22.0, 10.0)])
+    'ruined: town (the values of 22 % of the records vanished, at most 10 % allowed)'
+    """
+    parts = []
+    for column in ruined_columns(ruins):
+        own = "; ".join(_one(ruin) for ruin in ruins if ruin.column == column)
+        parts.append(f"{column} ({own})")
+    return f"ruined: {', '.join(parts)}" if parts else ""
+
+
+def _one(ruin: Ruin) -> str:
+    found, most = number_text(round(ruin.found, 2)), f"at most {number_text(ruin.at_most)} % allowed"
+    if ruin.harm == "constant":
+        return "it has one value left"
+    if ruin.harm == "total":
+        return f"its total changed by {found} %, {most}"
+    if ruin.harm == "loss":
+        return f"{found} % of its information is lost, {most}"
+    if ruin.harm == "distance":
+        return f"its distribution moved by {found} % of the records, {most}"
+    if ruin.harm == "tail":
+        return f"{found} % of the records at its low or high end are gone from there, {most}"
+    return f"the values of {found} % of the records vanished, {most}"
+
+
+# -- Edit rules in words.
+
+
+def card_rule_text(title: str, counts: RuleCounts) -> str:
+    """In words, as on a utility card: how many published records keep, break or no longer break a rule.
+
+    >>> card_rule_text("rule start <= end", RuleCounts(100, 0, 2, 1, 5))
+    'rule start <= end: no record breaks it that kept it; 2 no longer break it, 1 still breaks it, 5 undecided'
+    """
+    made = counts.created
+    made_text = f"{made} record{'s' * (made != 1)} that kept it break{'s' * (made == 1)} it"
+    head = made_text if made else "no record breaks it that kept it"
+    healed, kept = counts.healed, counts.kept
+    parts = [
+        f"{healed} no longer break{'s' * (healed == 1)} it" if healed else "",
+        f"{kept} still break{'s' * (kept == 1)} it" if kept else "",
+        f"{counts.undecided} undecided" if counts.undecided else "",
+    ]
+    rest = ", ".join(filter(None, parts))
+    return f"{title}: {head}" + (f"; {rest}" if rest else "")
+
+
+# -- Reasons for suggested roles and kinds in words.
+
+
+def burden_text_of_card(description: MaskingDescription) -> list[str]:
+    """For a utility card: which records bear the loss, and which are still re-identified, one sentence each."""
+    sentences = []
+    if description.hardest is not None:
+        hardest = description.hardest
+        sentences.append(
+            f"the {hardest.records} records with the greatest loss ({hardest.share:.0f} %) bear "
+            f"{hardest.loss_share:.0f} % of the loss; {hardest.unique} of them are unique in the original, "
+            f"{hardest.suppressed} are suppressed"
+        )
+    if description.reidentified is not None:
+        found = description.reidentified
+        sentences.append(
+            f"an intruder who knows all {found.columns} quasi-identifiers re-identifies {found.certain} records for "
+            f"certain and {found.likely} more with probability 1/2 or more"
+        )
+    return sentences
+
+
+def omission_text_on_card(omission: Omission | None) -> str:
+    """Why a figure is not given on a utility card, in words.
+
+    >>> omission_text_on_card(Omission("family", "perturbation"))
+    'the number has no meaning after perturbation'
+    """
+    if omission is None:
+        return "a part of it cannot be read"
+    if omission.reason == "classes":
+        return NO_CLASSES
+    if omission.reason == "family":
+        return f"the number has no meaning after {omission.detail}"
+    return omission.detail
+
+
+def interval_text_on_card(interval: Sequence[float] | None) -> str:
+    """An interval on a utility card, or a dash where there is none.
+
+    >>> interval_text_on_card((1, 2.5))
+    '1–2.5'
+    """
+    return "–" if not interval else f"{number_text(interval[0])}–{number_text(interval[1])}"
+
+
+def offer_text_on_card(
+    name: str,
+    figures: Mapping[str, float | None],
+    interval: tuple[float, float] | None,
+    useful: Usefulness,
+    ruins: Sequence[Ruin] = (),
+    baselines: Mapping[str, float] | None = None,
+) -> str:
+    """An offer in words, as on a card: why a solution is offered, in three sentences.
+
+    `baselines`: per cent of the estimates of the same analyses that each baseline keeps.
+
+    >>> print(offer_text_on_card("faithful", {"loss": 4.0, "risk": 9.0, "class-risk": 9.0}, (8.0, 10.5), crypsis.Usefulness()))
+    The least loss of all solutions that keep every demand: 4 %. The risk is 9 % (95 % interval 8 to 10.5): so many people are found by an intruder who knows the quasi-identifiers of everybody, reaches the class of each person and guesses in it; less risk would cost more loss.
+    """  # noqa: E501
+    words = _words(name, figures, interval, useful, bool(ruins)) + _describe_kept(
+        figures.get("analyses"), baselines or {}
+    )
+    if ruins:
+        words += (
+            f" Warning: {listing(ruined_columns(ruins))} ruined; every solution that may be released ruins some column."
+        )
+    elif (figures.get("loss") or 0.0) > useful.loss:
+        words += f" Warning: every solution that may be released loses more than {number_text(useful.loss)} %."
+    elif (kept := figures.get("analyses")) is not None and kept < useful.analyses:
+        words += (
+            f" Warning: every solution that may be released keeps fewer than {number_text(useful.analyses)} % of the "
+            f"answers."
+        )
+    return words
+
+
+def _describe_kept(kept: float | None, baselines: Mapping[str, float]) -> str:
+    """How many answers of analyses drawn at random are kept, beside the baselines."""
+    if kept is None:
+        return ""
+    beside = "".join(f"; {name}: {number_text(round(value, 1))} %" for name, value in baselines.items())
+    return f" Of the estimates of analyses drawn at random {number_text(round(kept, 1))} % keep their answer{beside}."
+
+
+def _words(
+    name: str,
+    figures: Mapping[str, float | None],
+    interval: tuple[float, float] | None,
+    useful: Usefulness,
+    ruined: bool,
+) -> str:
+    loss, risk, who = number_text(figures.get("loss")), number_text(figures.get("risk")), intruder_text(figures)
+    span = f" (95 % interval {number_text(interval[0])} to {number_text(interval[1])})" if interval else ""
+    if name == "faithful":
+        return (
+            f"The least loss of all solutions that keep every demand: {loss} %. The risk is {risk} %{span}: so "
+            f"many people are found by {who}; less risk would cost more loss."
+        )
+    if name == "balanced":
+        return (
+            f"The least sum of loss and risk: {loss} % and {risk} %{span}; so many people are found by {who}. From "
+            f"here on, a point less risk costs more than a point of loss, or lies inside the interval of the risk."
+        )
+    bounds = f"{'' if ruined else 'no ruined column, '}at most {number_text(useful.loss)} % loss"
+    return (
+        f"The least risk of the files that are still useful ({bounds}): {risk} %{span}, at {loss} % loss; so many "
+        f"people are found by {who}. No loss was paid for a lower risk that lies inside the interval."
+    )

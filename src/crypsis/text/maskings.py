@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from crypsis.errors import listing
-from crypsis.measures.masking_description import ClassCount, ColumnDescription, MaskingDescription, Treatment
-from crypsis.table.lattice import Lattice, LevelDescription, describe_level
+from crypsis.measures.masking_description import (
+    ColumnDescription,
+    Treatment,
+    describe_masking_level,
+)
+from crypsis.table.lattice import Lattice, LevelDescription
 
 
 def level_text(level: LevelDescription) -> str:
     """What a column publishes at a level.
 
-    Examples
-    --------
     >>> level_text(LevelDescription("age", 2, 9, 10.0, "year", unchanged=False))
     'in 10-year bands'
     """
@@ -27,19 +29,9 @@ def level_text(level: LevelDescription) -> str:
 
 
 def node_text(lattice: Lattice, levels: Sequence[int]) -> str:
-    """What a node of a lattice publishes.
-
-    lattice  the columns and their hierarchies
-    levels   the level of each column
-    returns  for example 'age in 10-year bands, education in 3 groups, country hidden, the rest as collected'
-
-    Raises
-    ------
-    TableError
-        If the levels are no node of the lattice.
-    """
+    """What a node of a lattice publishes."""
     lattice.check(levels)
-    described = [describe_level(a, int(level)) for a, level in zip(lattice.attributes, levels, strict=True)]
+    described = [describe_masking_level(a, int(level)) for a, level in zip(lattice.attributes, levels, strict=True)]
     hidden = [each.column for each in described if each.hidden]
     parts = [f"{each.column} {level_text(each)}" for each in described if not each.hidden and not each.unchanged]
     rest = len(described) - len(hidden) - len(parts)
@@ -60,12 +52,10 @@ SHOWN = 0.5
 def column_text(column: ColumnDescription) -> str:
     """What a masking does to a column.
 
-    Examples
-    --------
     >>> column_text(ColumnDescription("income", Treatment.MOVED, loss=2.0, changed=40.0, shift=0.21))
     '40 % of its numbers changed, by 0.21 standard deviations on average'
     """
-    return "; ".join(filter(None, (_treatment(column), missing_text(column.blanked, column.filled))))
+    return "; ".join(filter(None, (_treatment(column), masking_missing_text(column.blanked, column.filled))))
 
 
 def _treatment(column: ColumnDescription) -> str:
@@ -91,12 +81,10 @@ def _share(percent: float) -> str:
     return "under 0.1 %" if percent < 0.05 else "over 99.9 %" if percent > 99.95 else f"{percent:.1f} %"
 
 
-def missing_text(blanked: int, filled: int) -> str:
-    """How many cells lost their value, and how many were given one they never had; empty if none.
+def masking_missing_text(blanked: int, filled: int) -> str:
+    """Description of a masking in words: how many cells it blanked, and how many missing ones it filled.
 
-    Examples
-    --------
-    >>> missing_text(1, 0), missing_text(12, 3)
+    >>> masking_missing_text(1, 0), masking_missing_text(12, 3)
     ('1 cell blanked', '12 cells blanked, 3 missing cells filled in')
     """
     parts = [(blanked, "cell", "blanked"), (filled, "missing cell", "filled in")]
@@ -106,47 +94,11 @@ def missing_text(blanked: int, filled: int) -> str:
 def blanked_text(cells: Mapping[str, int], because: str = "others of their group lack a value") -> str:
     """Which columns lost values and why, to be added to a sentence; empty if none did.
 
-    cells  blanked cells by column
-
-    Examples
-    --------
     >>> blanked_text({"age": 0, "hours": 3})
     '; 3 cells of hours blanked, as others of their group lack a value'
     """
     parts = [f"{count} cell{'s'[: count != 1]} of {name}" for name, count in cells.items() if count]
     return f"; {listing(parts)} blanked, as {because}" if parts else ""
-
-
-def class_size_text(count: ClassCount) -> str:
-    """A range of class sizes.
-
-    Examples
-    --------
-    >>> class_size_text(ClassCount(5, 9, 3)), class_size_text(ClassCount(100, None, 1))
-    ('5 to 9', '100 or more')
-    """
-    if count.high is None:
-        return f"{count.low} or more"
-    return f"{count.low}" if count.low == count.high else f"{count.low} to {count.high}"
-
-
-def burden_text(description: MaskingDescription) -> list[str]:
-    """Which records bear the loss, and which are still re-identified: one sentence each, without a full stop."""
-    sentences = []
-    if description.hardest is not None:
-        hardest = description.hardest
-        sentences.append(
-            f"the {hardest.records} records with the greatest loss ({hardest.share:.0f} %) bear "
-            f"{hardest.loss_share:.0f} % of the loss; {hardest.unique} of them are unique in the original, "
-            f"{hardest.suppressed} are suppressed"
-        )
-    if description.reidentified is not None:
-        found = description.reidentified
-        sentences.append(
-            f"an intruder who knows all {found.columns} quasi-identifiers re-identifies {found.certain} records for "
-            f"certain and {found.likely} more with probability 1/2 or more"
-        )
-    return sentences
 
 
 # -- Groupings of columns in words.
@@ -169,17 +121,8 @@ REPRESENTATIVES = {
 def representatives_text(numbers: str, categories: str) -> str:
     """What stands for a group, to be added to a sentence; empty for means and typical values.
 
-    Parameters
-    ----------
-    numbers, categories : str
-        Names of representatives; empty where there are no such columns.
+    `numbers`, `categories`: names of representatives; empty where there are no such columns.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> representatives_text("mean", "marginal")
     '; categories are chosen so that their distribution is kept'
     """
@@ -190,21 +133,6 @@ def representatives_text(numbers: str, categories: str) -> str:
 def grouping_text(groups: Sequence[Sequence[str]], k: int, verb: str = "averaged") -> str:
     """Which columns are masked together, and the size of the clusters.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of str
-        Columns by group.
-    k : int
-        Smallest cluster.
-    verb : str
-        What is done to them.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> grouping_text([["age", "income"], ["hours"]], 5)
     'age and income averaged together; hours alone; clusters of at least 5 records'
     """
@@ -234,10 +162,6 @@ WORDS = {
 def treatments_text(columns: Mapping[str, Sequence[str]]) -> str:
     """What a group publishes, to be added to a sentence.
 
-    columns  by the name of their representative
-
-    Examples
-    --------
     >>> treatments_text({"median": ["age"], "typical": ["sex", "town"]})
     'the median of age; the typical value of sex, town'
     """
@@ -247,12 +171,8 @@ def treatments_text(columns: Mapping[str, Sequence[str]]) -> str:
 def given_up_text(values: Mapping[str, int], dominated: Sequence[str], everything: bool) -> str:
     """Which moments calibrated columns do not keep, to be added to a sentence; empty where all are kept.
 
-    values      number of values by column, the rarest ones, for which there are too few records
-    dominated   columns whose variance one record makes up
-    everything  whether there are too few groups for any moment
+    `everything`: whether there are too few groups for any moment.
 
-    Examples
-    --------
     >>> given_up_text({"town": 12}, ["pay"], False)
     '; moments are not kept of the 12 rarest values of town (too few records), of pay (one record decides them)'
     >>> given_up_text({}, [], True)
@@ -271,19 +191,8 @@ def given_up_text(values: Mapping[str, int], dominated: Sequence[str], everythin
 def exchange_text(changed: Mapping[str, float], kept: bool) -> str:
     """What an exchange of values between records did, and what it does not promise.
 
-    Parameters
-    ----------
-    changed : mapping of str to float
-        Per cent of the cells of each column that show another value.
-    kept : bool
-        Whether every column has the same values as before, in other records.
+    `kept`: whether every column has the same values as before, in other records.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> exchange_text({"age": 31.0}, True)[:79]
     'values exchanged between similar records; cells that show another value: age 31'
     """
@@ -294,3 +203,23 @@ def exchange_text(changed: Mapping[str, float], kept: bool) -> str:
         f"is that of another person, no class size is promised, and how many people are found is known for the "
         f"measured attacks only"
     )
+
+
+def masking_treatment_text(
+    treatment: Treatment, groups: int = 0, *, masked: bool = True, replaced: bool = False
+) -> str:
+    """What a masking did to a published column, in words.
+
+    >>> masking_treatment_text(Treatment.GENERALISED, groups=4)
+    'recoded to 4 groups'
+    """
+    if treatment is Treatment.UNCHANGED:
+        return "unchanged"
+    if treatment is Treatment.LOCALLY_RECODED:
+        text = "recoded record by record to coarser values where needed"
+        return f"{text}, some values replaced by another" if replaced else text
+    if treatment is Treatment.GENERALISED:
+        return "hidden" if groups == 1 else f"recoded to {groups} groups"
+    if not masked:
+        return "changed"
+    return "some values replaced by another" if treatment is Treatment.REPLACED else "masked"

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from crypsis.audits.published import Finding, FindingKind
 from crypsis.errors import listing
 from crypsis.evolution.frontier import Contribution
-from crypsis.measures.masking_description import Treatment
+from crypsis.measures.masking_description import ClassCount
 from crypsis.measures.measure import measures
-from crypsis.measures.objective import Complaint, Omission
+from crypsis.measures.objective import Complaint
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
+from crypsis.table.equivalence_classes import MissingReading, ReadingCount
+from crypsis.table.profile import Clue, Reason
+from crypsis.table.table import PERTURBATION
 from crypsis.text.attacks import attacker_text, intruder_text
 
 NOTHING = 1e-9
@@ -21,16 +27,6 @@ NOTHING = 1e-9
 def number_text(value: float | int | None) -> str:
     """A number with at most four significant digits, or a dash where there is none.
 
-    Parameters
-    ----------
-    value : number or None
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> [number_text(value) for value in (15, 0.48291, 799.18, None)]
     ['15', '0.4829', '799.2', '–']
     """
@@ -44,8 +40,6 @@ def number_text(value: float | int | None) -> str:
 def sentence_text(text: str) -> str:
     """A text with a capital letter first and a full stop last; an empty text stays empty.
 
-    Examples
-    --------
     >>> sentence_text("half the sum")
     'Half the sum.'
     """
@@ -56,8 +50,6 @@ def sentence_text(text: str) -> str:
 def ended_text(text: str) -> str:
     """A text with a full stop last; its first word may be the name of a column and stays as it is.
 
-    Examples
-    --------
     >>> ended_text("income: 4 cells were blanked")
     'income: 4 cells were blanked.'
     """
@@ -65,66 +57,27 @@ def ended_text(text: str) -> str:
     return f"{text.rstrip('.')}." if text else ""
 
 
-def interval_text(interval: Sequence[float] | None) -> str:
-    """An interval, or a dash where there is none.
+def readings_text(counts: Mapping[MissingReading, ReadingCount]) -> str:
+    """The smallest number of records alike and the records alone under every reading of missing cells, in a sentence.
 
-    Parameters
-    ----------
-    interval : pair of float or None
-        Its ends.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> interval_text((1, 2.5))
-    '1–2.5'
+    >>> readings_text({"own": ReadingCount(1, 4), "conservative": ReadingCount(1, 3), "wildcard": ReadingCount(3, 0)})
+    'values are missing, and how that is read decides how many records are alike: own 1 (4 alone), conservative 1 (3 \
+alone), wildcard 3 (0 alone), target between conservative and wildcard, which the true values decide; target is what \
+an intruder finds who knows them'
     """
-    return "–" if not interval else f"{number_text(interval[0])}–{number_text(interval[1])}"
+    parts = [f"{reading} {each.smallest} ({each.alone} alone)" for reading, each in counts.items()]
+    if "target" not in counts:
+        parts.append("target between conservative and wildcard, which the true values decide")
+    return (
+        f"values are missing, and how that is read decides how many records are alike: {', '.join(parts)}; target is "
+        f"what an intruder finds who knows them"
+    )
 
 
-def treatment_text(treatment: Treatment, groups: int = 0, *, masked: bool = True, replaced: bool = False) -> str:
-    """What was done to a published column, in the words of the reports.
+def report_summary_text(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Verdicts in a report in words: its first line, how many guarantees hold and how many rules are kept.
 
-    Parameters
-    ----------
-    treatment : Treatment
-        What was done.
-    groups : int
-        Number of groups of a generalised column.
-    masked : bool
-        Whether the column was to be masked; otherwise a change is called a change.
-    replaced : bool
-        Whether a locally recoded column has cells with another value.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> treatment_text(Treatment.GENERALISED, groups=4)
-    'recoded to 4 groups'
-    """
-    if treatment is Treatment.UNCHANGED:
-        return "unchanged"
-    if treatment is Treatment.LOCALLY_RECODED:
-        text = "recoded record by record to coarser values where needed"
-        return f"{text}, some values replaced by another" if replaced else text
-    if treatment is Treatment.GENERALISED:
-        return "hidden" if groups == 1 else f"recoded to {groups} groups"
-    if not masked:
-        return "changed"
-    return "some values replaced by another" if treatment is Treatment.REPLACED else "masked"
-
-
-def release_summary(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The first line of the internal report: guarantees that hold and rules that are kept.
-
-    facts  content of the internal report
-    returns  "message"; "good": whether everything holds; "waived": number of waived rules and findings
+    Returns "message"; "good": whether everything holds; "waived": number of waived rules and findings.
     """
     demands = [d for d in facts["demands"] if d["binding"]]
     kept = [v["holds"] for v in facts["verdicts"]] + [d["holds"] for d in demands]
@@ -142,18 +95,7 @@ def release_summary(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def front_text(points: Sequence[Mapping[str, Any]]) -> str:
-    """One sentence about a front and the chosen solution.
-
-    Parameters
-    ----------
-    points : sequence of mappings
-        With family, kind ("solution", "baseline" or "chosen"), loss and risk; the chosen one with whose success the
-        risk is ("intruder").
-
-    Returns
-    -------
-    str
-    """
+    """One sentence about a front and the chosen solution."""
     solutions = [p for p in points if p["kind"] != "baseline"]
     families = sorted({str(p["family"]) for p in solutions})
     text = f"{_count(len(solutions), 'solution')} of {_count(len(families), 'family')} ({', '.join(families)})"
@@ -170,10 +112,8 @@ def front_text(points: Sequence[Mapping[str, Any]]) -> str:
 def families_text(found: Sequence[Contribution]) -> str:
     """What each search contributed to a front, in a sentence.
 
-    Examples
-    --------
-    >>> families_text([Contribution("partition", 9, 7, 12.0), Contribution("lattice", 4, 0, 0.0)])
-    'Without partition (7 points) the front loses 12 % of its hypervolume; lattice holds no point.'
+    >>> families_text([Contribution("memetic", 9, 7, 12.0), Contribution("pbg-ea", 4, 0, 0.0)])
+    'Without memetic (7 points) the front loses 12 % of its hypervolume; pbg-ea holds no point.'
     """
     parts: list[str] = []
     for each in found:
@@ -202,16 +142,14 @@ _ASSUMED = {
     Assumption.ONE_RECORD: "a person has one record",
     Assumption.CONFIDENTIAL_UNKNOWN: "no confidential value is known outside",
     Assumption.POPULATION: "the table of the population is complete",
+    Assumption.SAMPLE: "the file is a sample, drawn as its weights or its fraction say",
+    Assumption.WHOLE_HOUSEHOLDS: "an intruder looks for whole households by the named columns of all members",
 }
 
 
 def assumptions_text(assumptions: Iterable[Assumption]) -> str:
     """What guarantees take for granted, in a sentence.
 
-    assumptions  those of all models
-
-    Examples
-    --------
     >>> assumptions_text([Assumption.ONE_RECORD])
     'The unit is the record. It is assumed that a person has one record.'
     """
@@ -219,51 +157,13 @@ def assumptions_text(assumptions: Iterable[Assumption]) -> str:
     return f"The unit is the record. It is assumed that {'; that '.join(named)}." if named else ""
 
 
-def unknown_text(columns: Sequence[str]) -> str:
-    """That confidential columns are taken for unknown, in a sentence; empty where none is.
-
-    Examples
-    --------
-    >>> unknown_text(["income"])
-    'It is assumed that nobody outside knows income: together with other columns it would single people out.'
-    """
-    if not columns:
-        return ""
-    they = "it" if len(columns) == 1 else "each of them"
-    return (
-        f"It is assumed that nobody outside knows {listing(columns)}: together with other columns {they} would single "
-        f"people out."
-    )
-
-
-def uncovered_text(figures: Mapping[str, float | None]) -> str:
-    """Whom the scenarios of a plan do not cover, from the figures of a solution; empty where they cover everybody.
-
-    Examples
-    --------
-    >>> uncovered_text({"all-knowing": 57.25, "k": 1.0})
-    'not covered by any scenario: an intruder who knows every quasi-identifier finds 57.2 % of the people; the \
-smallest class over all of them has 1 record'
-    """
-    if "all-knowing" not in figures:
-        return ""
-    found, size = figures["all-knowing"], figures.get("k")
-    text = "not covered by any scenario: an intruder who knows every quasi-identifier"
-    text += f" finds {found:.1f} % of the people" if found is not None else ""
-    if size is None:
-        return text
-    return f"{text}; the smallest class over all of them has {size:.0f} record{'s' * (size != 1)}"
-
-
 def over_all_text(
     smallest: SmallestClass | None, family: str, promised: Collection[Sequence[str]] | None = None
 ) -> str:
     """k over every quasi-identifier in a sentence, which stands beside every demand on some of them.
 
-    promised  the columns that each guarantee names; None where nothing was guaranteed yet
+    `promised`: the columns that each guarantee names; None where nothing was guaranteed yet.
 
-    Examples
-    --------
     >>> over_all_text(SmallestClass(("sex", "age"), 1), "aggregation")
     'Over all quasi-identifiers together (sex, age) the smallest class has 1 record.'
     >>> over_all_text(SmallestClass(("sex", "age"), 1), "aggregation", [("sex",)]).partition("record. ")[2]
@@ -273,9 +173,9 @@ def over_all_text(
         return "No column of the file is a quasi-identifier, so that no class can be counted over all of them."
     records = "1 record" if smallest.size == 1 else f"{smallest.size} records"
     columns = ", ".join(smallest.columns)
-    protects = ", which protects nobody in a perturbed file" if family == "perturbation" else ""
+    protects = ", which protects nobody in a perturbed file" if family == PERTURBATION else ""
     text = f"Over all quasi-identifiers together ({columns}) the smallest class has {records}{protects}."
-    if promised is None or family == "perturbation" or any(set(each) >= set(smallest.columns) for each in promised):
+    if promised is None or family == PERTURBATION or any(set(each) >= set(smallest.columns) for each in promised):
         return text
     if not promised:
         return f"{text} No class size is guaranteed: the file is released by a limit on its measured risk."
@@ -288,12 +188,8 @@ NO_CLASSES = "class sizes say nothing after perturbation: equal values do not me
 
 
 def complaint_text(complaint: Complaint, family: str, figures: Mapping[str, float | None] | None = None) -> str:
-    """Why a table may not be released, in one sentence without a full stop.
+    """A verdict of the reports in words: why a table may not be released, in one sentence without a full stop.
 
-    figures  of the table, from which a limited risk names its intruder
-
-    Examples
-    --------
     >>> complaint_text(Complaint("limit", "risk", 5.0, 7.25), "recoding")
     'risk is 7.25, at most 5 is allowed'
     >>> complaint_text(Complaint("limit", "class-risk", 5.0, 7.25), "recoding", {"class-risk": 7.25})
@@ -330,31 +226,147 @@ def _found_by(subject: str, figures: Mapping[str, float | None]) -> str:
     return f": found by {attacker_text(name, ())}" if name in measures and measures[name].aim == "risk" else ""
 
 
-def omission_text(omission: Omission | None) -> str:
-    """Why a figure is not given.
+def value_text(value: float, dates: str) -> str:
+    """A figure in the words of the reports: a rounded number, or the day it stands for (`dates`).
 
-    Examples
-    --------
-    >>> omission_text(Omission("family", "perturbation"))
-    'the number has no meaning after perturbation'
+    >>> value_text(1234.5678, ""), value_text(31.0, "date")
+    ('1235', '1970-02-01')
     """
-    if omission is None:
-        return "a part of it cannot be read"
-    if omission.reason == "classes":
-        return NO_CLASSES
-    if omission.reason == "family":
-        return f"the number has no meaning after {omission.detail}"
-    return omission.detail
+    if not dates:
+        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+    return str(np.datetime64(0, "s") + np.timedelta64(int(value * (86400 if dates == "date" else 1)), "s"))[:10]
 
 
-def change_text(complaint: Complaint) -> str:
-    """What would have to be allowed for a table that falls short, in a clause.
+def percent_text(value: float | None) -> str:
+    """A figure in the words of the reports: per cent with one decimal; a small share is not shown as 0."""
+    if value is None:
+        return "–"
+    return "<0.1" if 0 < value < 0.05 else f"{value:.1f}"
 
-    Examples
-    --------
-    >>> change_text(Complaint("model", "t-closeness", 0.2, 0.31, "at most"))
+
+def count_text(value: int) -> str:
+    """A count in the words of the reports: 1 000 000, with narrow spaces."""
+    return f"{value:,}".replace(",", "\u202f")
+
+
+def integer_text(value: float) -> str:
+    """A figure in the words of the reports: a rounded number with narrow spaces."""
+    return count_text(round(value))
+
+
+def figure_text(value: Any) -> str:
+    """A figure in the words of the reports: three significant digits; a dash if there is none."""
+    if value is None:
+        return "–"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.3g}"
+    return str(value)
+
+
+def singled_out_text(findings: Sequence[Finding]) -> str:
+    """In the words of the reports: how many people published columns single out, alone and two or three together.
+
+    >>> singled_out_text([Finding(FindingKind.SINGLING_OUT, ("code",), 98, 0.049, refuses=False)])
+    'Alone with the value of one column: 98 by code.'
+    """
+    single = [each for each in findings if each.kind is FindingKind.SINGLING_OUT]
+    together = [each for each in findings if each.kind in (FindingKind.COMBINATION, FindingKind.ASSUMPTION)]
+    counts = listing((f"{each.records} by {each.columns[0]}" for each in single), most=8)
+    text = f"Alone with the value of one column: {counts}." if single else "Nobody is alone with a value of one column."
+    if not together:
+        return text
+    worst = max(together, key=lambda each: each.records)
+    return (
+        f"{text} With two or three: at most {worst.records} ({100 * worst.share:.3g} %), by {listing(worst.columns)}."
+    )
+
+
+_TEXTS = {
+    Clue.DECLARED: "declared",
+    Clue.CONSTANT: "at most one value, so it does not distinguish records",
+    Clue.IDENTIFIER_NAME: "direct identifier: names, numbers or contacts a person (matched by name: {word})",
+    Clue.WEIGHT_NAME: "sampling weight (matched by name: {word})",
+    Clue.HOUSEHOLD_NAME: "says which records belong together, so it is not released (matched by name: {word})",
+    Clue.STRATUM_NAME: "stratum of the sample (matched by name: {word})",
+    Clue.CONFIDENTIAL_NAME: "confidential: not usually known to others (matched by name: {word})",
+    Clue.OUTCOME_NAME: "confidential: an outcome, assumed not to be known to others (by name or values: {word})",
+    Clue.QUASI_NAME: "quasi-identifier: likely known to others (matched by name: {word})",
+    Clue.DATE: "quasi-identifier: the date of an event can often be looked up",
+    Clue.PANEL: "each of its values has {values} records: it says which records belong together, so it is not released",
+    Clue.DISTINCT_TEXT: "direct identifier: text that differs from record to record ({values} values)",
+    Clue.RUNNING_NUMBER: "direct identifier: consecutive whole numbers, each used once",
+    Clue.GROWING_NUMBER: "direct identifier: whole numbers that grow from record to record, each used once",
+    Clue.IDENTIFYING_VALUES: "direct identifier: by their form its values are {word}",
+    Clue.VALUES: "its values say what it is: {word}",
+    Clue.POSTCODES: "quasi-identifier: by their form its values are postcodes",
+    Clue.YEARS: "quasi-identifier: years, of a birth or of another event that can often be looked up",
+    Clue.HOUSEHOLD_STRUCTURE: "says which records belong together, so it is not released: few records in a row "
+    "share each value, and agree in another column",
+    Clue.WEIGHT_STRUCTURE: "sampling weight by its structure: positive, hardly ever whole, with the mean of "
+    "weights; is it none? Make it quasi or confidential",
+    Clue.FOLLOWING: "follows from {word}, and has its role",
+    Clue.SINGLING_OUT: "quasi-identifier: {share:.3g} % of the records have a unique value, by which they can be found",
+    Clue.UNDECIDED: "neither name nor values show what it is; decide whether an intruder may know it",
+    Clue.PRECAUTION: "neither name nor values show what it is; settled by the safest reading",
+    Clue.RESTORING: "published as it is, it would restore what is masked in {word}; masked with the quasi-identifiers",
+    Clue.COMBINED: "who knows it and two other columns could find {share:.3g} % of the records; masked with the "
+    "quasi-identifiers",
+    Clue.DATES_AS_NUMBERS: "dates are treated as numbers",
+    Clue.CODES: "its numbers look like codes",
+    Clue.TWO_NUMBERS: "two whole numbers are a category",
+    Clue.SEVERAL_PEAKS: "few whole numbers that are common, rare and common again look like codes ({values} values)",
+    Clue.KIND_DECLARED: "kind declared",
+    Clue.ORDER: "it may have an order: list its values from low to high to make it ordinal",
+}
+
+
+def role_reason_text(reasons: Iterable[Reason]) -> str:
+    """Why a role and a kind are suggested for a column, in words as in the reports.
+
+    >>> role_reason_text([Reason(Clue.QUASI_NAME, word="age")])
+    'quasi-identifier: likely known to others (matched by name: age)'
+    """
+    return "; ".join(
+        _TEXTS[reason.clue].format(word=reason.word, values=reason.values, share=100 * reason.share)
+        for reason in reasons
+    )
+
+
+TITLES = {
+    "faithful": "Most faithful that passes",
+    "balanced": "Balanced",
+    "safest": "Safest still useful",
+}
+"""Heading of each offer."""
+
+
+def offer_title_for_reports(names: Sequence[str]) -> str:
+    """The heading, in the words of the reports, of a solution that is offered under one or several names.
+
+    >>> offer_title_for_reports(["faithful", "safest"])
+    'Most faithful that passes, safest still useful'
+    """
+    first, *others = (TITLES[name] for name in names)
+    return ", ".join([first, *(f"{each[0].lower()}{each[1:]}" for each in others)])
+
+
+def class_size_text(count: ClassCount) -> str:
+    """A range of class sizes as the reports word it.
+
+    >>> class_size_text(ClassCount(5, 9, 3)), class_size_text(ClassCount(100, None, 1))
+    ('5 to 9', '100 or more')
+    """
+    if count.high is None:
+        return f"{count.low} or more"
+    return f"{count.low}" if count.low == count.high else f"{count.low} to {count.high}"
+
+
+def change_text_for_reports(complaint: Complaint) -> str:
+    """The verdict on a table that falls short, in words: what would have to be allowed, in a clause.
+
+    >>> change_text_for_reports(Complaint("model", "t-closeness", 0.2, 0.31, "at most"))
     't-closeness demanded no lower than 0.31 (now 0.2)'
-    >>> change_text(Complaint("suppression", "", 1.0, 2.5))
+    >>> change_text_for_reports(Complaint("suppression", "", 1.0, 2.5))
     'at most 2.5 % of the records suppressed (now 1 %)'
     """
     subject, required, attained = complaint.subject, complaint.required, complaint.attained

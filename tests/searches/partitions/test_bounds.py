@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 from crypsis.errors import TableError
 from crypsis.kernels.annealing import sse
 from crypsis.masking.partitioning import MDAV
-from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.partitions.lower_bound import best_bound, column_generation_bound, nearest_neighbour_bound
+from crypsis.searches.partitions.lower_bound import (
+    best_bound,
+    column_generation_bound,
+    nearest_neighbour_bound,
+    optimal_partition,
+)
 from naive.annealing import Lists, total_sse
 from reference import numeric, standardised
 

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 import crypsis
 from crypsis.kernels.annealing import sse
-from crypsis.kernels.class_contents import group_shortfall
+from crypsis.kernels.classes import group_shortfall
 from crypsis.privacy import AlphaKAnonymity, KAnonymity, LDiversity, PrivacyModel, TCloseness
 from crypsis.privacy.demands import ClassDemands, class_demands
-from crypsis.searches.partitions.memetic import ContentRefinement, Memetic, slice_groups
+from crypsis.searches.memetic import Memetic
+from crypsis.searches.partitions.refinements import ContentRefinement, refine_slice_groups
 from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.table.table import Table
 
@@ -42,13 +43,11 @@ def refined(
     demands = class_demands(models, table, table.quasi_identifiers)
     space = PartitionSpace(points, (k,))
     refinement = ContentRefinement(Memetic(steps=0).refinement(), demands)
-    lineage = refinement.begin(space, k, seed)
-    found = [lineage.labels]
+    chain = refinement.begin(space, k, seed)
+    found = [chain.labels]
     for _ in range(4):
-        lineage = refinement.absorb(
-            space, lineage, [refinement.work(space, t) for t in refinement.tasks(space, lineage)]
-        )
-        found.append(lineage.labels)
+        chain = refinement.absorb(space, chain, [refinement.work(space, t) for t in refinement.tasks(space, chain)])
+        found.append(chain.labels)
     return demands, space, found
 
 
@@ -70,7 +69,7 @@ def test_every_group_passes_and_no_quantum_makes_it_worse(model: PrivacyModel, s
     assert errors == sorted(errors, reverse=True)
 
 
-def test_the_walk_beats_merging() -> None:
+def test_annealing_beats_merging() -> None:
     _, space, found = refined(5, 300, 4, [KAnonymity(k=4), LDiversity(l=2)])
     assert sse(space.points, found[-1]) < 0.8 * sse(space.points, found[0])
 
@@ -80,10 +79,10 @@ def test_the_walk_beats_merging() -> None:
 def test_slices_keep_the_bound_of_the_paper(slices: int, groups: int, seed: int) -> None:
     """Every group of one record per slice is within (n − k′) / (2 (n − 1) k′) of the table."""
     n, rng = slices * groups, np.random.default_rng(seed)
-    labels = slice_groups(rng.normal(size=(n, 2)), rng.permutation(n), slices)
+    labels = refine_slice_groups(rng.normal(size=(n, 2)), rng.permutation(n), slices)
     assert np.bincount(labels).tolist() == [slices] * groups
     pay = np.empty(n)
-    labels = slice_groups(rng.normal(size=(n, 2)), order := rng.permutation(n), slices)
+    labels = refine_slice_groups(rng.normal(size=(n, 2)), order := rng.permutation(n), slices)
     pay[order] = np.arange(n)
     table = Table.from_columns({"q": labels.astype(str), "pay": pay}, {"q": "quasi", "pay": "confidential"})
     bound = (n - slices) / (2 * (n - 1) * slices)
@@ -91,7 +90,7 @@ def test_slices_keep_the_bound_of_the_paper(slices: int, groups: int, seed: int)
 
 
 def test_a_surplus_goes_to_the_middle_slices() -> None:
-    labels = slice_groups(np.arange(11.0)[:, None], np.arange(11), 3)
+    labels = refine_slice_groups(np.arange(11.0)[:, None], np.arange(11), 3)
     assert sorted(np.bincount(labels).tolist()) == [3, 4, 4]
 
 
@@ -99,8 +98,8 @@ def test_the_search_under_models_is_the_same_twice() -> None:
     models = [KAnonymity(k=3), TCloseness(t=0.2, confidential=("income",))]
     found = []
     for _ in range(2):
-        with crypsis.evolve(crypsis.example(150), "partition", models, budget="4 generations", seed=3) as run:
-            own = [s for s in run.front.everything if s.title == "partition"]
+        with crypsis.evolve(crypsis.example(150), "memetic", models, budget="4 generations", seed=3) as run:
+            own = [s for s in run.front.everything if s.title == "memetic"]
             assert own
             assert all(s.feasible for s in own)
             found.append([(s.figure("loss"), s.figure("risk")) for s in own])

@@ -13,8 +13,8 @@ from crypsis.errors import PlanError, TableError
 from crypsis.kernels.annealing import sse
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
 from crypsis.masking.partitioning import partitioners
-from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.partitions.ga_microaggregation import QUANTUM, Genetic, GeneticResult, renumber
+from crypsis.searches.ga_microaggregation import QUANTUM, Genetic, GeneticResult, renumber_ga_microaggregation_groups
+from crypsis.searches.partitions.lower_bound import optimal_partition
 from reference import standardised
 
 PAPER = {"population": 10, "epochs": 10_000, "crossover_rate": 0.5, "mutation_rate": 0.1}
@@ -145,4 +145,4 @@ def test_constant_columns_change_nothing() -> None:
 
 
 def test_renumbered_by_first_appearance() -> None:
-    assert renumber(np.array([7, 3, 7, 0], dtype=np.int32)).tolist() == [0, 1, 0, 2]
+    assert renumber_ga_microaggregation_groups(np.array([7, 3, 7, 0], dtype=np.int32)).tolist() == [0, 1, 0, 2]

@@ -14,7 +14,7 @@ from crypsis.errors import PlanError, TableError
 from crypsis.kernels.annealing import sse
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
 from crypsis.masking.partitioning import partitioners
-from crypsis.searches.partitions.hybrid_microaggregation import OneStep, TwoStep, group_means, within_bounds
+from crypsis.searches.hybrid_microaggregation import OneStep, TwoStep, group_means_for_hybrid, split_hybrid_groups
 from reference import EIA_COLUMNS, numeric, standardised
 
 FIGURE_1 = np.array(
@@ -145,11 +145,11 @@ def test_degenerate_input() -> None:
 
 def test_oversized_groups_are_split_before_they_start() -> None:
     points = np.random.default_rng(0).standard_normal((20, 2))
-    labels = within_bounds(points, np.repeat(np.array([5, 2], dtype=np.int32), [15, 5]), 3)
+    labels = split_hybrid_groups(points, np.repeat(np.array([5, 2], dtype=np.int32), [15, 5]), 3)
     assert np.bincount(labels).max() < 6
     assert len(set(labels[:15]) & set(labels[15:])) == 0
 
 
 def test_group_means_by_hand() -> None:
-    means = group_means(np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0], dtype=np.int32))
+    means = group_means_for_hybrid(np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0], dtype=np.int32))
     assert means.tolist() == [[2.0], [2.0]]

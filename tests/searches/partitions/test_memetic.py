@@ -11,11 +11,18 @@ from numpy.typing import NDArray
 from crypsis.evolution import Budget
 from crypsis.kernels.annealing import sse
 from crypsis.masking.partitioning import MDAV
-from crypsis.searches.partitions.chains import last
-from crypsis.searches.partitions.memetic import FIRST_RUN, LONGEST_RUN, MOVES, Memetic, moves, quanta
+from crypsis.searches.memetic import (
+    FIRST_RUN,
+    LONGEST_RUN,
+    MOVES,
+    Memetic,
+    moves_of_memetic_quantum,
+    quanta_of_memetic_run,
+    recombine_memetic_partitions,
+)
+from crypsis.searches.partitions.chains import last_state_of_chains
 from crypsis.searches.partitions.partition import PartitionResult, partition
-from crypsis.searches.partitions.recombination import group_costs, recombine
-from crypsis.searches.partitions.space import Walk
+from crypsis.searches.partitions.space import PartitionAnnealer, group_costs_in_space
 from naive.annealing import group_sse, lists, total_sse
 from reference import EIA_COLUMNS, numeric, standardised
 from searches.partitions.test_bounds import partitions
@@ -67,7 +74,9 @@ def test_more_quanta_are_never_worse(k: int) -> None:
     assert values == sorted(values, reverse=True)
     assert values[-1] < values[0]
     for given_quanta in (0, 1, 6, 16):
-        shorter = last(Memetic().search(points, k, np.random.default_rng(1), Budget(generations=given_quanta)))
+        shorter = last_state_of_chains(
+            Memetic().search(points, k, np.random.default_rng(1), Budget(generations=given_quanta))
+        )
         assert shorter.to_bytes() == states[given_quanta].to_bytes()
 
 
@@ -75,17 +84,17 @@ def test_more_quanta_are_never_worse(k: int) -> None:
 def test_steps_are_moves_per_record(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tried = [0]
 
-    def counted(walk: Walk, most: int, hot: float, cold: float) -> float:
+    def counted(annealer: PartitionAnnealer, most: int, hot: float, cold: float) -> float:
         tried[0] += most
-        return anneal(walk, most, hot, cold)
+        return anneal(annealer, most, hot, cold)
 
-    def freed(walk: Walk, rounds: int, records: int, most: int, hot: float, cold: float) -> float:
+    def freed(annealer: PartitionAnnealer, rounds: int, records: int, most: int, hot: float, cold: float) -> float:
         tried[0] += rounds * most
-        return resolve(walk, rounds, records, most, hot, cold)
+        return resolve(annealer, rounds, records, most, hot, cold)
 
-    anneal, resolve = Walk.anneal, Walk.resolve
-    monkeypatch.setattr(Walk, "anneal", counted)
-    monkeypatch.setattr(Walk, "resolve", freed)
+    anneal, resolve = PartitionAnnealer.anneal, PartitionAnnealer.resolve
+    monkeypatch.setattr(PartitionAnnealer, "anneal", counted)
+    monkeypatch.setattr(PartitionAnnealer, "resolve", freed)
     points = np.random.default_rng(9).standard_normal((150, 3))
     states = list(Memetic(steps=steps).search(points, 3, np.random.default_rng(1)))
     assert states[-1].idle == 1, "then nothing is left to do"
@@ -96,25 +105,37 @@ def test_the_long_run_ends_before_the_steps_do() -> None:
     """A first run, one that melts the partition, and regions solved again with what is left."""
     for records in (100, 1000, 10_000):
         for steps in (600, 3000, 20_000):
-            spent = (quanta(records, 0, steps) + quanta(records, 1, steps)) * moves(records)
+            spent = (
+                quanta_of_memetic_run(records, 0, steps) + quanta_of_memetic_run(records, 1, steps)
+            ) * moves_of_memetic_quantum(records)
             assert spent <= steps * records
-            assert quanta(records, 1, steps) * moves(records) <= LONGEST_RUN * (records + 3000) + moves(records)
-        assert quanta(records, 0, 599) * moves(records) == pytest.approx(599 * records, rel=0.1)
+            assert quanta_of_memetic_run(records, 1, steps) * moves_of_memetic_quantum(records) <= LONGEST_RUN * (
+                records + 3000
+            ) + moves_of_memetic_quantum(records)
+        assert quanta_of_memetic_run(records, 0, 599) * moves_of_memetic_quantum(records) == pytest.approx(
+            599 * records, rel=0.1
+        )
 
 
 def test_a_first_run_ends_within_few_steps() -> None:
     """20 moves per record are less than a first run has by itself; it cools down all the same."""
     points = np.random.default_rng(9).standard_normal((2000, 3))
-    assert quanta(2000, 0) * moves(2000) > 20 * 2000
+    assert quanta_of_memetic_run(2000, 0) * moves_of_memetic_quantum(2000) > 20 * 2000
     assert memetic(points, 3, steps=20).sse < mdav(points, 3)
 
 
 def test_quanta_are_fixed_by_the_table() -> None:
     """A first run of 150 moves per record, each later one twice as long, up to a longest; at most so many at a time."""
-    assert [moves(n) for n in (20, 400, 1000, 10_000, 100_000)] == [3000, 60_000, MOVES, 25_000, 100_000]
-    assert [quanta(2000, run) * MOVES for run in range(3)] == [300_000, 600_000, 1_200_000]
-    assert quanta(400, 0) * moves(400) == FIRST_RUN * 400
-    assert quanta(1000, 30) * MOVES == LONGEST_RUN * 4000
+    assert [moves_of_memetic_quantum(n) for n in (20, 400, 1000, 10_000, 100_000)] == [
+        3000,
+        60_000,
+        MOVES,
+        25_000,
+        100_000,
+    ]
+    assert [quanta_of_memetic_run(2000, run) * MOVES for run in range(3)] == [300_000, 600_000, 1_200_000]
+    assert quanta_of_memetic_run(400, 0) * moves_of_memetic_quantum(400) == FIRST_RUN * 400
+    assert quanta_of_memetic_run(1000, 30) * MOVES == LONGEST_RUN * 4000
 
 
 @settings(max_examples=15, deadline=None)
@@ -152,7 +173,7 @@ def test_a_budget_of_zero_is_mdav() -> None:
 def test_time_and_target_stop_a_search() -> None:
     points = np.random.default_rng(2).standard_normal((120, 3))
     easy = mdav(points, 3) * 0.99
-    found = last(Memetic().search(points, 3, np.random.default_rng(1), budget=Budget(target=easy)))
+    found = last_state_of_chains(Memetic().search(points, 3, np.random.default_rng(1), budget=Budget(target=easy)))
     assert found.best_scores[0] <= easy
     timed = partition(points, 3, seconds=0.2, seed=1, scale=False)
     assert timed.sse < mdav(points, 3)
@@ -177,7 +198,7 @@ def test_every_setting_moves_something() -> None:
 
     usual = outcome()
     assert usual == outcome()
-    for changed in ({"steps": 30}, {"seconds": 0.0}, {"heat": 0.2}, {"region": 20}):
+    for changed in ({"steps": 30}, {"seconds": 0.0}, {"initial_temperature": 0.2}, {"region": 20}):
         assert outcome(**changed) != usual, changed
 
 
@@ -186,9 +207,9 @@ def test_recombination_takes_the_cheaper_side_of_every_component() -> None:
     points = np.array([[0.0], [1], [10], [11], [20], [21], [30], [31], [50], [51]])
     one = np.array([0, 0, 1, 1, 2, 3, 2, 3, 4, 4], np.int32)
     other = np.array([0, 1, 0, 1, 2, 2, 3, 3, 4, 4], np.int32)
-    child = recombine(points, one, other)
+    child = recombine_memetic_partitions(points, one, other)
     assert lists(child) == [[0, 1], [2, 3], [8, 9], [4, 5], [6, 7]] or total_sse(points, lists(child)) == 2.5
-    assert group_costs(points, one) == pytest.approx([group_sse(points, rows) for rows in lists(one)])
+    assert group_costs_in_space(points, one) == pytest.approx([group_sse(points, rows) for rows in lists(one)])
 
 
 @settings(max_examples=30, deadline=None)
@@ -198,6 +219,6 @@ def test_a_child_is_never_worse_than_its_better_parent(seed: int, n: int, k: int
     n = max(n, 2 * k)
     points = rng.standard_normal((n, 2))
     parents = [np.minimum(rng.permutation(n) // k, n // k - 1).astype(np.int32) for _ in range(2)]
-    child = recombine(points, *parents)
+    child = recombine_memetic_partitions(points, *parents)
     check(points, child, k)
     assert sse(points, child) <= min(sse(points, parent) for parent in parents) + 1e-9

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from crypsis.kernels.annealing import sse
 from crypsis.masking.partitioning import MDAV
-from crypsis.searches.partitions.memetic import Memetic
-from crypsis.searches.partitions.space import Survey, nearest
+from crypsis.searches.memetic import Memetic
+from crypsis.searches.partitions.space import NeighbourSearch, nearest_neighbours_to_partition
 
 
 def test_neighbours_by_hand() -> None:
-    squares, rows = nearest(np.array([[0.0], [1.0], [3.0], [10.0]]), 2)
+    squares, rows = nearest_neighbours_to_partition(np.array([[0.0], [1.0], [3.0], [10.0]]), 2)
     assert rows.tolist() == [[1, 2], [0, 2], [1, 0], [2, 1]]
     assert squares.tolist() == [[1, 9], [1, 4], [4, 9], [49, 81]]
 
@@ -24,7 +24,7 @@ def test_neighbours_by_hand() -> None:
 def test_nearest_is_what_all_distances_say(seed: int, n: int, distinct: int) -> None:
     points = np.random.default_rng(seed).integers(0, distinct, (n, 2)).astype(np.float64)
     count = min(6, n - 1)
-    squares, rows = nearest(points, count)
+    squares, rows = nearest_neighbours_to_partition(points, count)
     every = np.square(points[:, None] - points).sum(axis=2)
     np.fill_diagonal(every, np.inf)
     assert squares == pytest.approx(np.sort(every, axis=1)[:, :count])
@@ -34,14 +34,14 @@ def test_nearest_is_what_all_distances_say(seed: int, n: int, distinct: int) -> 
 
 def test_quick_lists_are_true_and_mostly_complete() -> None:
     points = np.random.default_rng(1).standard_normal((3000, 4))
-    squares, rows = Survey(points, 10, exact=False).complete()
-    exact, _ = nearest(points, 10)
+    squares, rows = NeighbourSearch(points, 10, exact=False).complete()
+    exact, _ = nearest_neighbours_to_partition(points, 10)
     assert squares == pytest.approx(np.square(points[:, None] - points[rows]).sum(axis=2))
     assert all(row not in near and len(set(near)) == 10 for row, near in enumerate(rows.tolist()))
     assert (np.diff(squares, axis=1) >= 0).all()
     assert (squares >= exact * (1 - 1e-9)).all()
     assert squares.mean() < 1.1 * exact.mean()
-    assert np.array_equal(rows, Survey(points, 10, exact=False).complete()[1])
+    assert np.array_equal(rows, NeighbourSearch(points, 10, exact=False).complete()[1])
 
 
 def test_a_large_table_of_duplicates_can_be_searched() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from crypsis.errors import PlanError, TableError
 from crypsis.kernels.annealing import sse
+from crypsis.masking.scaling import scale_to_z_scores
 from crypsis.searches.partitions.partition import partition
-from crypsis.table.precision import z_scores
 from searches.partitions.test_memetic import check
 
 
@@ -20,10 +20,10 @@ def test_plain_function_scales_and_labels_in_order() -> None:
     assert np.array_equal(labels, partition(values, 3, seed=1))
     assert labels[0] == 0
     assert np.array_equal(np.unique(labels, return_index=True)[1], np.sort(np.unique(labels, return_index=True)[1]))
-    assert np.array_equal(partition(values, 3, seed=1), partition(z_scores(values), 3, seed=1, scale=False))
-    assert found.sse == sse(z_scores(values), labels)
-    assert found.sse < sse(z_scores(values), partition(values, 3, scale=False, seed=1).labels)
-    assert z_scores(np.array([[1.0, 7.0], [3.0, 7.0]])).tolist() == [[-1.0, 0.0], [1.0, 0.0]]
+    assert np.array_equal(partition(values, 3, seed=1), partition(scale_to_z_scores(values), 3, seed=1, scale=False))
+    assert found.sse == sse(scale_to_z_scores(values), labels)
+    assert found.sse < sse(scale_to_z_scores(values), partition(values, 3, scale=False, seed=1).labels)
+    assert scale_to_z_scores(np.array([[1.0, 7.0], [3.0, 7.0]])).tolist() == [[-1.0, 0.0], [1.0, 0.0]]
     assert len(np.unique(partition(values[:, 0], 5, "univariate"))) > 5
 
 
@@ -68,5 +68,5 @@ def test_other_refusals_say_what_to_do() -> None:
         partition(np.ones((9, 2)), 3, "mdav", seconds=1)
     with pytest.raises(PlanError, match="'genetic' takes no steps"):
         partition(np.ones((9, 2)), 3, "genetic", steps=1)
-    with pytest.raises(PlanError, match="heat"):
-        partition(np.ones((9, 2)), 3, settings={"heat": -1})
+    with pytest.raises(PlanError, match="initial_temperature"):
+        partition(np.ones((9, 2)), 3, settings={"initial_temperature": -1})

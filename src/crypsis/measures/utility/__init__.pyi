@@ -36,7 +36,7 @@ from crypsis.measures.utility.card import (
     RuleHarm as RuleHarm,
     UseResult as UseResult,
     UtilityCard as UtilityCard,
-    general_utility as general_utility,
+    general_utility_of_card as general_utility_of_card,
     utility_card as utility_card,
     Ruin as Ruin,
     Usefulness as Usefulness,

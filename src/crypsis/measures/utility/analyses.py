@@ -24,24 +24,24 @@ from crypsis.measures.measure import (
     BoundMeasure,
     Measure,
     Reading,
-    check_rows,
-    evenly,
-    finite_numbers,
+    check_measured_rows,
     measures,
-    published_numbers,
+    numbers_that_measures_read,
+    sample_records_to_measure,
 )
-from crypsis.measures.utility.interval_estimates import (
+from crypsis.measures.utility.estimates import (
     Estimates,
     Flags,
     compare_intervals,
     correlation_estimate,
     has_error,
-    least_squares,
-    logistic,
+    least_squares_estimates,
+    logistic_estimates,
     mean_estimate,
     quantile_estimate,
 )
 from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
@@ -86,16 +86,11 @@ class GroupColumn:
 
 @dataclass(frozen=True)
 class AnalystColumns:
-    """The columns of an original that analyses can use.
+    """The columns of an original that analyses can use."""
 
-    rows     records of the original
-    numbers  by name
-    groups   by name; a number of few values is among both
-    """
-
-    rows: int
-    numbers: Mapping[str, NumberColumn]
-    groups: Mapping[str, GroupColumn]
+    rows: int  # records of the original
+    numbers: Mapping[str, NumberColumn]  # by name
+    groups: Mapping[str, GroupColumn]  # by name; a number of few values is among both
 
     @classmethod
     def of(cls, original: Table, names: Sequence[str]) -> AnalystColumns:
@@ -107,7 +102,7 @@ class AnalystColumns:
             if not original.holds_numbers(name):
                 found = _category(original, name)
             else:
-                values = finite_numbers(original, name)
+                values = finite_numbers_of_frame(original, name)
                 held = values[~np.isnan(values)]
                 distinct, counts = np.unique(held, return_counts=True)
                 if len(distinct) > 2:
@@ -121,9 +116,9 @@ class AnalystColumns:
         return cls(original.rows, numbers, groups)
 
 
-def published_columns(original: Table) -> tuple[str, ...]:
+def _published_columns(original: Table) -> tuple[str, ...]:
     """The columns that analysts get: no identifier, household or undecided column."""
-    hidden = set(original.named(*UNPUBLISHED, Role.UNDECIDED))
+    hidden = set(original.names_by_role(*UNPUBLISHED, Role.UNDECIDED))
     return tuple(name for name in original.names if name not in hidden)
 
 
@@ -137,16 +132,12 @@ def _category(original: Table, name: str) -> GroupColumn | None:
 
 
 class AnalystFile:
-    """One file with the columns of an original; each column is read when it is first asked for.
-
-    columns  of the original
-    table    the file, row by row the records of the original
-    """
+    """One file with the columns of an original; each column is read when it is first asked for."""
 
     def __init__(self, columns: AnalystColumns, table: Table) -> None:
         self.columns, self.table = columns, table
         self.kept: Rows = np.flatnonzero(table.kept)
-        sample = evenly(columns.rows, SAMPLE)
+        sample = sample_records_to_measure(columns.rows, SAMPLE)
         self._sample: Rows = np.flatnonzero(np.isin(self.kept, sample)) if columns.rows > SAMPLE else self.kept
         self._whole = columns.rows <= SAMPLE
         self._numbers: dict[str, Floats] = {}
@@ -162,7 +153,7 @@ class AnalystFile:
         """float64[published]: a column of numbers, NaN where it has none, or is not published as numbers."""
         if name not in self._numbers:
             try:
-                read = published_numbers(self.table, name)[self.kept]
+                read = numbers_that_measures_read(self.table, name)[self.kept]
             except TableError:  # not published, or as categories without numbers
                 read = np.full(self.records, np.nan)
             self._numbers[name] = read
@@ -180,16 +171,16 @@ class AnalystFile:
             if name not in self.table.names:
                 self._codes[name] = np.full(self.records, ABSENT, dtype=np.int8)
             elif self.table.holds_numbers(name):
-                self._codes[name] = self._counted(group)
+                self._codes[name] = self._count_levels(group)
             else:
                 place = {label: level for level, label in enumerate(group.labels)}
                 known = [place.get(label, ELSE) for label in self.table.labels(name)]
                 self._codes[name] = np.array([*known, ABSENT], dtype=np.int8)[self.table.column(name)[self.kept]]
         return self._codes[name]
 
-    def _counted(self, group: GroupColumn) -> Codes:
+    def _count_levels(self, group: GroupColumn) -> Codes:
         """Levels of a column of numbers."""
-        values = finite_numbers(self.table, group.name)[self.kept]
+        values = finite_numbers_of_frame(self.table, group.name)[self.kept]
         codes = np.where(np.isnan(values), ABSENT, ELSE).astype(np.int8)
         if not group.values:
             return codes
@@ -205,20 +196,20 @@ class AnalystFile:
         if name not in self._designs:
             if name in self.columns.numbers:
                 number = self.columns.numbers[name]
-                values = (self._sampled(self.number(name)) - number.centre) / number.scale
+                values = (self._take_sample(self.number(name)) - number.centre) / number.scale
                 self._designs[name] = values[:, None], ~np.isnan(values)
             else:
-                codes = self._sampled(self.codes(name))
+                codes = self._take_sample(self.codes(name))
                 levels = np.arange(1, len(self.columns.groups[name].labels))
                 self._designs[name] = (codes[:, None] == levels).astype(np.float64), codes != ABSENT
         return self._designs[name]
 
     def event(self, name: str, level: int) -> tuple[Floats, NDArray[np.bool_]]:
         """1 where a group has a level, on the sampled records, and which records have a value."""
-        codes = self._sampled(self.codes(name))
+        codes = self._take_sample(self.codes(name))
         return (codes == level).astype(np.float64), codes != ABSENT
 
-    def _sampled(self, values: NDArray[D]) -> NDArray[D]:
+    def _take_sample(self, values: NDArray[D]) -> NDArray[D]:
         return values if self._whole else values[self._sample]
 
 
@@ -241,31 +232,20 @@ FLAT = 0.001
 
 @dataclass(frozen=True)
 class Analysis:
-    """One analysis.
-
-    target      the column that is analysed; with `level` the share or the event of that level
-    by, inside  the group in which it is analysed, and its level; of a correlation the other number
-    point       of a quantile
-    regressors  of a model
-    title       in words
-    terms       what is estimated; a single estimate has no name
-    """
+    """One analysis."""
 
     kind: AnalysisKind
-    target: str
-    title: str
+    target: str  # the column that is analysed; with `level` the share or the event of that level
+    title: str  # in words
     level: int = 0
-    by: str = ""
+    by: str = ""  # the group in which it is analysed, and its level; of a correlation the other number
     inside: int = 0
-    point: float = 0.0
-    regressors: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ("",)
+    point: float = 0.0  # of a quantile
+    regressors: tuple[str, ...] = ()  # of a model
+    terms: tuple[str, ...] = ("",)  # what is estimated; a single estimate has no name
 
     def estimate(self, file: AnalystFile, start: Floats | None = None) -> Estimates:
-        """What a file answers.
-
-        start  coefficients of a logistic regression on the original, the constant first
-        """
+        """What a file answers."""
         if self.kind in ("regression", "logistic"):
             return self._model(file, start)
         if self.kind == "share":
@@ -295,7 +275,7 @@ class Analysis:
         target = target.reshape(-1)
         if not here.all():
             design, target = design[here], target[here]
-        return least_squares(design, target) if linear else logistic(design, target, start)
+        return least_squares_estimates(design, target) if linear else logistic_estimates(design, target, start)
 
     @property
     def models(self) -> bool:
@@ -578,7 +558,7 @@ class Analyses:
         columns: Sequence[str] = (),
         stream: Stream = "search",
     ) -> None:
-        self.columns = AnalystColumns.of(original, sorted(columns or published_columns(original)))
+        self.columns = AnalystColumns.of(original, sorted(columns or _published_columns(original)))
         rng = np.random.default_rng([get_args(Stream).index(stream), seed])
         file = AnalystFile(self.columns, original)
         found = list[Analysis]()
@@ -608,7 +588,7 @@ class Analyses:
         -------
         AnalysesKept
         """
-        check_rows(self.columns.rows, masked)
+        check_measured_rows(self.columns.rows, masked)
         file = AnalystFile(self.columns, masked)
         rows = list[EstimateChange]()
         for analysis, before, known in zip(self.analyses, self._answers, self._shown, strict=True):
@@ -670,8 +650,8 @@ class AnalysesChanged(Measure):
         default=1, ge=0, le=2**31 - 1, description="of the draw; reports draw other analyses, whatever the seed"
     )
 
-    def chosen(self, original: Table) -> tuple[str, ...]:
-        return self.columns or published_columns(original)
+    def choose_columns(self, original: Table) -> tuple[str, ...]:
+        return self.columns or _published_columns(original)
 
     def obstacle(self, original: Table) -> str:
         unknown = unknown_column(self.columns, original.names)
@@ -679,7 +659,7 @@ class AnalysesChanged(Measure):
             return unknown
         if not original.rows:
             return NO_RECORDS
-        found = AnalystColumns.of(original, self.chosen(original))
+        found = AnalystColumns.of(original, self.choose_columns(original))
         if found.numbers or len(found.groups) > 1:
             return ""
         return (
@@ -688,7 +668,7 @@ class AnalysesChanged(Measure):
         )
 
     def against(self, original: Table) -> BoundAnalyses:
-        names = self.chosen(original)
+        names = self.choose_columns(original)
         return BoundAnalyses(self, names, Analyses(original, self.count, self.seed, names))
 
 
@@ -712,4 +692,4 @@ class BoundAnalyses(BoundMeasure):
             "estimates": found.estimates,
             "mean overlap": found.overlap,
         } | ({"records for models": found.sampled} if found.sampled else {})
-        return self.measure.reading(100.0 - found.inside, self.names, ABSENT_TEXT, counts)
+        return self.measure.make_reading(100.0 - found.inside, self.names, ABSENT_TEXT, counts)

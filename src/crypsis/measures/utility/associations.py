@@ -17,11 +17,11 @@ from crypsis.measures.measure import (
     BoundColumns,
     Measure,
     Reading,
-    check_rows,
-    finite_numbers,
+    check_measured_rows,
     measures,
-    published_numbers,
+    numbers_that_measures_read,
 )
+from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.table import Table
 
 Tie = Literal["pearson", "cramer", "ratio"]
@@ -82,7 +82,7 @@ def association_changes(original: Table, masked: Table, names: Sequence[str]) ->
     >>> {each.change for each in crypsis.association_changes(people, people, people.quasi_identifiers)}
     {0.0}
     """
-    check_rows(len(original), masked)
+    check_measured_rows(len(original), masked)
     sides = {}
     for name in names:
         try:
@@ -107,7 +107,9 @@ class _Side:
     @classmethod
     def of(cls, original: Table, table: Table, name: str) -> _Side:
         if original.holds_numbers(name):
-            numbers = finite_numbers(table, name) if table is original else published_numbers(table, name)
+            numbers = (
+                finite_numbers_of_frame(table, name) if table is original else numbers_that_measures_read(table, name)
+            )
             return cls(True, numbers, ~np.isnan(numbers) & table.kept)
         codes = table.column(name)
         return cls(False, codes.astype(np.float64), (codes >= 0) & table.kept)
@@ -124,7 +126,7 @@ def _size(first: _Side, second: _Side) -> float:
     if tie == "pearson":
         return pearson(a, b)
     if tie == "cramer":
-        return cramer(a.astype(np.int64), b.astype(np.int64))
+        return measure_association_by_cramer(a.astype(np.int64), b.astype(np.int64))
     return correlation_ratio(a, b.astype(np.int64)) if first.numeric else correlation_ratio(b, a.astype(np.int64))
 
 
@@ -137,8 +139,8 @@ def pearson(a: Floats, b: Floats) -> float:
     return float(np.clip((a @ b) / scale, -1.0, 1.0)) if scale > 0 else 0.0
 
 
-def cramer(a: Ints, b: Ints) -> float:
-    """Cramér's V corrected for its bias (Bergsma 2013); 0 where a column is constant."""
+def measure_association_by_cramer(a: Ints, b: Ints) -> float:
+    """The tie between two columns by Cramér's V, corrected for its bias (Bergsma 2013); 0 where one is constant."""
     records = len(a)
     if records < 2:
         return 0.0
@@ -195,7 +197,7 @@ class AssociationLoss(Measure):
 
     def obstacle(self, original: Table) -> str:
         found = super().obstacle(original)
-        if found or len(self.chosen(original)) > 1:
+        if found or len(self.choose_columns(original)) > 1:
             return found
         return "one column has no tie to another; name two or more columns"
 
@@ -212,8 +214,14 @@ class BoundAssociations(BoundColumns[AssociationLoss]):
     def explain(self, masked: Table) -> Reading:
         changes = association_changes(self.original, masked, self.names)
         largest = {f"{each.first} and {each.second}": 100.0 * each.change for each in changes[:1]}
-        return self.measure.reading(_mean(changes), self.names, _MISSING, {"pairs": len(changes), **largest})
+        return self.measure.make_reading(_mean(changes), self.names, _MISSING, {"pairs": len(changes), **largest})
 
 
 def _mean(changes: Sequence[AssociationChange]) -> float:
     return 100.0 * float(np.mean([each.change for each in changes])) if changes else 0.0
+
+
+def rank_for_association(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks of a column from 1 on, for the tie with another; equal values have the mean of theirs."""
+    _, of, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2.0)[of])

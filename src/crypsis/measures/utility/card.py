@@ -169,48 +169,34 @@ NOTICED = 1.0
 
 @dataclass(frozen=True)
 class Harm:
-    """One thing that was harmed.
+    """One thing that was harmed."""
 
-    kind     what happened: "loss", "distance", "vanished", "tail", "constant" (one value is left), "total", "filled",
-             "blanked", "association", "rule" or "use"
-    columns  where; two columns for an association, the name of a rule or of a use
-    size     per cent: of the information, of the records, of a use, or 100 times the change of an association
-    """
-
+    # what happened: "loss", "distance", "vanished", "tail", "constant" (one value is left), "total", "filled",
+    # "blanked", "association", "rule" or "use"
     kind: HarmKind
-    columns: tuple[str, ...]
-    size: float
+    columns: tuple[str, ...]  # where; two columns for an association, the name of a rule or of a use
+    size: float  # per cent: of the information, of the records, of a use, or 100 times the change of an association
 
 
 @dataclass(frozen=True)
 class UseResult:
-    """A declared use: how much its analysis changed, how much it may, and what the analysis gave.
+    """A declared use: how much its analysis changed, how much it may, and what the analysis gave."""
 
-    title, measure  name of the use and of its measure
-    value           how much it changed; None where it could not be measured
-    tolerance       how much it may
-    counts          what the measure counted, such as the overlap of intervals or the accuracy of a classifier
-    """
-
-    title: str
-    value: float | None
-    tolerance: float
+    title: str  # name of the use and of its measure
+    value: float | None  # how much it changed; None where it could not be measured
+    tolerance: float  # how much it may
     measure: str = ""
+    # what the measure counted, such as the overlap of intervals or the accuracy of a classifier
     counts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class RuleHarm:
-    """An edit rule: published records that kept it before and break it now.
+    """An edit rule: published records that kept it before and break it now."""
 
-    title    name of the rule
-    created  violations that the masking made
-    records  published records
-    """
-
-    title: str
-    created: int
-    records: int
+    title: str  # name of the rule
+    created: int  # violations that the masking made
+    records: int  # published records
 
     @property
     def share(self) -> float:
@@ -332,7 +318,7 @@ def utility_card(
         int(masked.kept.sum()),
         tuple(ranked),
         association_changes(original, masked, paired),
-        general_utility(original, masked, general),
+        general_utility_of_card(original, masked, general),
         tuple(uses),
         tuple(rules),
         useful.ruins(figures),
@@ -358,18 +344,17 @@ def _harms(column: ColumnHarm) -> list[Harm]:
 
 
 def _published_columns(original: Table, masked: Table) -> list[str]:
-    hidden = set(original.named(*UNPUBLISHED))
+    hidden = set(original.names_by_role(*UNPUBLISHED))
     return [name for name in original.names if name in masked.names and name not in hidden]
 
 
-def general_utility(
+def general_utility_of_card(
     original: Table, masked: Table, models: Sequence[Model] = ("pairs", "cart")
 ) -> tuple[PropensityScore, ...]:
-    """pMSE over the quasi-identifiers, or over all published columns where there are none, by every model at hand.
+    """General utility for the utility card: pMSE over the quasi-identifiers or all columns, by every model at hand.
 
-    original, masked  row by row the same records
-    models            what tells them apart
-    returns  without the tree where scikit-learn is not installed; empty where no record is released
+    `original`, `masked`: row by row the same records; returns without the tree where scikit-learn is not
+    installed; empty where no record is released.
     """
     published = _published_columns(original, masked)
     names = tuple(name for name in original.quasi_identifiers if name in published) or tuple(published)

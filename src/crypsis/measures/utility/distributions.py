@@ -18,6 +18,7 @@ from pydantic import Field
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats, Ints
+from crypsis.measures.categories import number_masked_categories
 from crypsis.measures.information_loss import ColumnInformation
 from crypsis.measures.measure import (
     NO_RECORDS,
@@ -25,20 +26,18 @@ from crypsis.measures.measure import (
     BoundMeasure,
     Measure,
     Reading,
-    alike_codes,
-    check_rows,
-    finite_numbers,
+    check_measured_rows,
     measures,
-    numeric_names,
-    numeric_obstacle,
-    published_numbers,
+    numbers_that_measures_read,
 )
-from crypsis.measures.spreading import Grid, bin_numbers
+from crypsis.measures.numeric_loss import names_for_numeric_loss, obstacle_to_numeric_loss
+from crypsis.measures.spreading import Grid, bin_numbers_for_spreading
+from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
 
 
-def code_counts(before: Ints, after: Ints) -> tuple[Floats, Floats]:
+def _code_counts(before: Ints, after: Ints) -> tuple[Floats, Floats]:
     """Records by code in both files; the first entry is of missing cells."""
     size = max(int(before.max(initial=MISSING)), int(after.max(initial=MISSING))) + 2
     first, last = np.bincount(before + 1, minlength=size), np.bincount(after + 1, minlength=size)
@@ -54,10 +53,7 @@ def total_variation(first: Floats, last: Floats) -> float:
 
 
 def kolmogorov(before: Floats, after: Floats, forgiven: float = 0.0) -> float:
-    """Largest difference of two distribution functions, per cent; 100 where one of them is empty.
-
-    forgiven  the first function may be read so far to the left or right, whichever is nearer
-    """
+    """Largest difference of two distribution functions, per cent; 100 where one of them is empty."""
     if not before.size or not after.size:
         return 0.0 if before.size == after.size else 100.0
     values, published = _distinct(before), _distinct(after)
@@ -73,7 +69,7 @@ def _distinct(ordered: Floats) -> Floats:
     return ordered[np.flatnonzero(np.diff(ordered, prepend=-np.inf) > 0)]
 
 
-def records_beyond(ordered: Floats, at: float, share: float) -> int:
+def _records_beyond(ordered: Floats, at: float, share: float) -> int:
     """Records strictly beyond a point: below it for a share under 50 %, above it otherwise."""
     low = int(np.searchsorted(ordered, at, side="left"))
     return low if share < 50 else len(ordered) - int(np.searchsorted(ordered, at, side="right"))
@@ -84,14 +80,10 @@ def records_beyond(ordered: Floats, at: float, share: float) -> int:
 
 @dataclass(frozen=True)
 class Tail:
-    """Records beyond a point of the original: below it for a point under 50 %, above it otherwise.
+    """Records beyond a point of the original: below it for a point under 50 %, above it otherwise."""
 
-    point          per cent of the original
-    before, after  records strictly beyond it
-    """
-
-    point: float
-    before: int
+    point: float  # per cent of the original
+    before: int  # records strictly beyond it
     after: int
 
 
@@ -221,10 +213,7 @@ FORGIVEN = 0.05
 
 @dataclass(frozen=True)
 class ComparedColumn:
-    """The distributions of one column before and after; names as in `ColumnHarm`.
-
-    held, released  records of the original and of the released file that hold a number; 0 for a category
-    """
+    """The distributions of one column before and after; names as in `ColumnHarm`."""
 
     distance: float
     kolmogorov: float | None = None
@@ -235,7 +224,7 @@ class ComparedColumn:
     merged: int = 0
     merged_records: int = 0
     tails: tuple[Tail, ...] = ()
-    held: int = 0
+    held: int = 0  # records of the original and of the released file that hold a number; 0 for a category
     released: int = 0
     constant: bool = False
     total_change: float = 0.0
@@ -319,7 +308,7 @@ class Distributions:
         TableError
             If the column cannot be compared.
         """
-        compared = self.compared(masked, name)
+        compared = self.compare_column(masked, name)
         content = ColumnInformation.of(self.original, name)
         lost = content.losses(masked)
         kept = masked.kept
@@ -344,7 +333,7 @@ class Distributions:
             total_change=compared.total_change,
         )
 
-    def compared(self, masked: Table, name: str) -> ComparedColumn:
+    def compare_column(self, masked: Table, name: str) -> ComparedColumn:
         """The distributions of one column before and after, without its cells.
 
         Parameters
@@ -358,13 +347,13 @@ class Distributions:
         -------
         ComparedColumn
         """
-        check_rows(len(self.original), masked)
+        check_measured_rows(len(self.original), masked)
         if self.original.holds_numbers(name):
-            return self._held(name).compared(masked)
+            return self._find_numbers(name).compare(masked)
         if masked.level(name) == LOCAL:
-            return self._recoded(masked, name)
+            return self._compare_recoded(masked, name)
         before, after = _codes(self.original, masked, name)
-        first, last = code_counts(before, after[masked.kept])
+        first, last = _code_counts(before, after[masked.kept])
         gone = (first[1:] > 0) & (last[1:] == 0)
         values, lost = int((first[1:] > 0).sum()), int(first[1:][gone].sum())
         return ComparedColumn(
@@ -375,7 +364,7 @@ class Distributions:
             constant=values > 1 >= int((last[1:] > 0).sum()),
         )
 
-    def listed(self, name: str) -> bool:
+    def is_listed(self, name: str) -> bool:
         """Whether the values of a number are looked at one by one: at most twenty, all whole.
 
         Parameters
@@ -387,14 +376,14 @@ class Distributions:
         -------
         bool
         """
-        return self._held(name).listed
+        return self._find_numbers(name).is_listed
 
-    def _recoded(self, masked: Table, name: str) -> ComparedColumn:
+    def _compare_recoded(self, masked: Table, name: str) -> ComparedColumn:
         """A column recoded record by record, spread over the values that its groups cover."""
         grid = self._grids.setdefault(name, Grid.of(self.original, (name,), BINS))
         ones = np.ones((len(self.original), 1))
         first = grid.own(ones)[:, 0]
-        last = grid.released(masked, masked.kept.astype(np.float64)[:, None])[:, 0]
+        last = grid.sum_released(masked, masked.kept.astype(np.float64)[:, None])[:, 0]
         real = grid.cells[:, 0] != MISSING
         gone = real & (last <= 0)
         hierarchy = masked.attribute(name).hierarchy
@@ -415,9 +404,9 @@ class Distributions:
             constant=int(real.sum()) > 1 >= len(np.unique(column[column != MISSING])),
         )
 
-    def _held(self, name: str) -> _Numbers:
+    def _find_numbers(self, name: str) -> _Numbers:
         if name not in self._numbers:
-            self._numbers[name] = _Numbers(name, finite_numbers(self.original, name))
+            self._numbers[name] = _Numbers(name, finite_numbers_of_frame(self.original, name))
         return self._numbers[name]
 
 
@@ -429,49 +418,53 @@ class _Numbers:
     values: Floats
 
     @cached_property
-    def ordered(self) -> Floats:
+    def ordered_values(self) -> Floats:
         return np.sort(self.values[~np.isnan(self.values)])
 
     @cached_property
-    def counted(self) -> tuple[Floats, Ints]:
+    def value_counts(self) -> tuple[Floats, Ints]:
         """The different values, and the records that hold each."""
-        return np.unique(self.ordered, return_counts=True)
+        return np.unique(self.ordered_values, return_counts=True)
 
     @cached_property
-    def listed(self) -> bool:
+    def is_listed(self) -> bool:
         """Whether there are so few values, all whole, that each is looked at by itself."""
-        values = self.counted[0]
+        values = self.value_counts[0]
         return len(values) <= FEW and bool((values == np.round(values)).all())
 
     @cached_property
     def edges(self) -> Floats:
-        held = self.ordered
+        held = self.ordered_values
         return np.unique(np.quantile(held, np.linspace(0, 1, BINS + 1)[1:-1])) if held.size else np.empty(0)
 
     @cached_property
     def forgiven(self) -> float:
         """The shift that is forgiven."""
-        low, high = np.quantile(self.ordered, [0.01, 0.99]) if self.ordered.size else (0.0, 0.0)
+        low, high = np.quantile(self.ordered_values, [0.01, 0.99]) if self.ordered_values.size else (0.0, 0.0)
         return FORGIVEN * float(high - low)
 
-    def compared(self, masked: Table) -> ComparedColumn:
+    def compare(self, masked: Table) -> ComparedColumn:
         """Distances and tails of the released numbers."""
-        after = published_numbers(masked, self.name)[masked.kept]
+        after = numbers_that_measures_read(masked, self.name)[masked.kept]
         held = np.sort(after[~np.isnan(after)])
-        first, last = code_counts(bin_numbers(self.values, self.edges), bin_numbers(after, self.edges))
-        values, counts = self.counted
+        first, last = _code_counts(
+            bin_numbers_for_spreading(self.values, self.edges), bin_numbers_for_spreading(after, self.edges)
+        )
+        values, counts = self.value_counts
         gone = (
-            ~np.isin(values, held) if self.listed and masked.holds_numbers(self.name) else np.zeros(len(values), bool)
+            ~np.isin(values, held)
+            if self.is_listed and masked.holds_numbers(self.name)
+            else np.zeros(len(values), bool)
         )
         return ComparedColumn(
             total_variation(first, last),
-            kolmogorov(self.ordered, held),
-            kolmogorov(self.ordered, held, self.forgiven),
+            kolmogorov(self.ordered_values, held),
+            kolmogorov(self.ordered_values, held, self.forgiven),
             len(values),
             int(gone.sum()),
             int(counts[gone].sum()),
             tails=self._tails(held),
-            held=len(self.ordered),
+            held=len(self.ordered_values),
             released=len(held),
             constant=len(values) > 1 and (not held.size or bool(held[0] == held[-1])),
             total_change=self._total_change(held, int(masked.kept.sum())),
@@ -479,20 +472,20 @@ class _Numbers:
 
     def _total_change(self, held: Floats, records: int) -> float:
         """Change of the total of all published records, those that lack a number by the mean, per cent."""
-        if not self.ordered.size:
+        if not self.ordered_values.size:
             return 0.0
         n = len(self.values)
-        before = n * float(self.ordered.mean())
+        before = n * float(self.ordered_values.mean())
         after = records * float(held.mean()) if held.size else 0.0
-        scale = max(abs(before), NEGLIGIBLE * n * float(self.ordered.std()))
+        scale = max(abs(before), NEGLIGIBLE * n * float(self.ordered_values.std()))
         return 100.0 * abs(after - before) / scale if scale > 0 else 0.0
 
     def _tails(self, held: Floats) -> tuple[Tail, ...]:
-        if not self.ordered.size:
+        if not self.ordered_values.size:
             return ()
-        points = np.quantile(self.ordered, np.array(TAILS) / 100.0)
+        points = np.quantile(self.ordered_values, np.array(TAILS) / 100.0)
         return tuple(
-            Tail(share, records_beyond(self.ordered, at, share), records_beyond(held, at, share))
+            Tail(share, _records_beyond(self.ordered_values, at, share), _records_beyond(held, at, share))
             for share, at in zip(TAILS, points.tolist(), strict=True)
         )
 
@@ -501,7 +494,9 @@ def _codes(original: Table, masked: Table, name: str) -> tuple[Ints, Ints]:
     """Categories before and after in one numbering; a generalised column by the groups of its level."""
     level = masked.level(name)
     if level == 0:
-        return original.column(name).astype(np.int64), alike_codes(original, masked, name)[0].astype(np.int64)
+        return original.column(name).astype(np.int64), number_masked_categories(original, masked, name)[0].astype(
+            np.int64
+        )
     hierarchy = masked.attribute(name).hierarchy
     if hierarchy is None:
         raise TableError(f"column {name!r} is generalised but has no hierarchy; give the one that was used")
@@ -549,7 +544,7 @@ class ColumnWise(Measure):
         """
 
     def against(self, original: Table) -> BoundColumnWise:
-        return BoundColumnWise(self, self.chosen(original), Distributions(original))
+        return BoundColumnWise(self, self.choose_columns(original), Distributions(original))
 
 
 @dataclass(frozen=True, eq=False)
@@ -565,11 +560,13 @@ class BoundColumnWise(BoundMeasure):
 
     def explain(self, masked: Table) -> Reading:
         found = self._by_column(masked)
-        return self.measure.reading(self._whole(found), self.names, _MISSING, found)
+        return self.measure.make_reading(self._whole(found), self.names, _MISSING, found)
 
     def _by_column(self, masked: Table) -> dict[str, float]:
         records = len(self.distributions.original)
-        return {name: self.measure.figure(self.distributions.compared(masked, name), records) for name in self.names}
+        return {
+            name: self.measure.figure(self.distributions.compare_column(masked, name), records) for name in self.names
+        }
 
     def _whole(self, found: dict[str, float]) -> float:
         figures = list(found.values())
@@ -655,10 +652,10 @@ class TailChange(ColumnWise):
     public: ClassVar[bool] = False
 
     def obstacle(self, original: Table) -> str:
-        return numeric_obstacle(self.columns, original) if original.rows else NO_RECORDS
+        return obstacle_to_numeric_loss(self.columns, original) if original.rows else NO_RECORDS
 
-    def chosen(self, original: Table) -> tuple[str, ...]:
-        return tuple(numeric_names(self.columns, original))
+    def choose_columns(self, original: Table) -> tuple[str, ...]:
+        return tuple(names_for_numeric_loss(self.columns, original))
 
     def figure(self, compared: ComparedColumn, records: int) -> float:
         scale = compared.held / max(compared.released, 1)

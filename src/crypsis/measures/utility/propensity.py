@@ -12,21 +12,21 @@ from pydantic import Field
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats, Ints
+from crypsis.measures.categories import number_masked_categories
 from crypsis.measures.measure import (
     Aim,
     BoundColumns,
     Measure,
     Reading,
-    alike_codes,
-    check_rows,
-    evenly,
-    finite_numbers,
+    check_measured_rows,
     measures,
-    published_numbers,
+    numbers_that_measures_read,
+    sample_records_to_measure,
     sample_setting,
 )
 from crypsis.measures.spreading import ELSEWHERE, Axis
-from crypsis.measures.utility.interval_estimates import fit_labellings, logistic_scores
+from crypsis.measures.utility.estimates import fit_labelled_estimates, fit_logistic_estimates
+from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
 
@@ -52,23 +52,12 @@ def paired_design(
 ) -> tuple[PropensityDesign, PropensityDesign]:
     """Both files in the same columns, suppressed records of the second as they stand.
 
-    Parameters
-    ----------
-    original, masked : Table
-        Row by row the same records.
-    names : tuple of str
-        The attributes.
-    rows : int64[m]
-        The records that are used.
-
-    Returns
-    -------
-    before, after : PropensityDesign
+    `original`, `masked`: row by row the same records; `rows` int64[m].
     """
     first, last, owner, numeric = list[Floats](), list[Floats](), list[int](), list[bool]()
     for place, name in enumerate(names):
         if original.holds_numbers(name):
-            a, b = _number(finite_numbers(original, name)[rows], _as_published(masked, name)[rows])
+            a, b = _number(finite_numbers_of_frame(original, name)[rows], _as_published(masked, name)[rows])
         else:
             a, b = _category(original, masked, name, rows)
         first.append(a)
@@ -109,7 +98,7 @@ def _with(side: PropensityDesign, pairs: list[tuple[int, int]], centre: Floats, 
 
 def _as_published(masked: Table, name: str) -> Floats:
     """Numbers as published; suppressed records too, which are left out later."""
-    return np.where(masked.kept, published_numbers(masked, name), np.nan)
+    return np.where(masked.kept, numbers_that_measures_read(masked, name), np.nan)
 
 
 def _number(before: Floats, after: Floats) -> tuple[Floats, Floats]:
@@ -134,7 +123,9 @@ def _category(original: Table, masked: Table, name: str, rows: Ints) -> tuple[Fl
     if level == LOCAL:
         cells = _common(before[rows], before[rows])
         return _dummies(before[rows], cells), _spread_cells(original, masked, name, cells)[rows]
-    after = (alike_codes(original, masked, name)[0] if level == 0 else masked.column(name)).astype(np.int64)
+    after = (number_masked_categories(original, masked, name)[0] if level == 0 else masked.column(name)).astype(
+        np.int64
+    )
     cells = _common(before[rows], after[rows])
     return _dummies(before[rows], cells), _dummies(after[rows], cells)
 
@@ -216,27 +207,10 @@ class PropensityScore:
         return (self.value - self.null_mean) / self.null_deviation if self.null_deviation > 1e-15 else None
 
 
-def tree_scores(design: Floats, label: Floats, leaf: int) -> tuple[Floats, int]:
+def _tree_scores(design: Floats, label: Floats, leaf: int) -> tuple[Floats, int]:
     """Share of the label in the leaf of each record of a classification tree, and the number of leaves.
 
-    Parameters
-    ----------
-    design : float64[N, q]
-        Columns of both files.
-    label : float64[N]
-        Which file.
-    leaf : int
-        Smallest leaf.
-
-    Returns
-    -------
-    scores : float64[N]
-    leaves : int
-
-    Raises
-    ------
-    TableError
-        If scikit-learn is not installed.
+    `design` float64[N, q]; `label` float64[N]; returns float64[N].
     """
     try:
         from sklearn.tree import DecisionTreeClassifier
@@ -251,29 +225,17 @@ def tree_scores(design: Floats, label: Floats, leaf: int) -> tuple[Floats, int]:
 def pmse(model: Model, before: Floats, after: Floats) -> tuple[float, int]:
     """Mean squared distance of the propensity scores from the share of the second file, and the size of the model.
 
-    Parameters
-    ----------
-    model : {"main", "pairs", "cart"}
-        What tells the files apart.
-    before, after : float64[n, q], float64[m, q]
-        Both files as numbers.
-
-    Returns
-    -------
-    value : float
-    parameters : int
-
-    Notes
-    -----
     Woo, Reiter, Oganian and Karr (2009); Snoke, Raab, Nowok, Dibben and Slavkovic (2018).
+
+    `before`, `after` float64[n, q].
     """
     design = np.concatenate([before, after])
     label = np.repeat([0.0, 1.0], [len(before), len(after)])
     share = len(after) / len(design)
     if model == "cart":
-        scores, parameters = tree_scores(design, label, round(LEAF * len(before)))
+        scores, parameters = _tree_scores(design, label, round(LEAF * len(before)))
     else:
-        scores, parameters = logistic_scores(design, label), int((design.std(axis=0) > 1e-12).sum()) + 1
+        scores, parameters = logistic_propensity_scores(design, label), int((design.std(axis=0) > 1e-12).sum()) + 1
     return float(((scores - share) ** 2).mean()), parameters
 
 
@@ -348,9 +310,9 @@ def _nulls(model: Model, before: Floats, after: Floats, both: NDArray[np.bool_],
         label[pairs], label[len(before) + np.searchsorted(rows, pairs)] = 1.0, 0.0
     if model == "cart":
         leaf = round(LEAF * len(before))
-        scores = np.stack([tree_scores(design, label, leaf)[0] for label in labels.T], axis=1)
+        scores = np.stack([_tree_scores(design, label, leaf)[0] for label in labels.T], axis=1)
     else:
-        scores = fit_labellings(design, labels)
+        scores = fit_labelled_estimates(design, labels)
     return np.asarray(((scores - len(after) / len(design)) ** 2).mean(axis=0))
 
 
@@ -358,8 +320,8 @@ def _sides(
     original: Table, masked: Table, names: tuple[str, ...], model: Model, sample: int
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Both files as numbers, without suppressed records on the second side; and which records both sides hold."""
-    check_rows(len(original), masked)
-    rows = evenly(len(original), sample)
+    check_measured_rows(len(original), masked)
+    rows = sample_records_to_measure(len(original), sample)
     kept = masked.kept[rows]
     if not kept.any():
         raise TableError("no record is released, so nothing can be told apart; release some records")
@@ -411,7 +373,7 @@ class BoundPropensity(BoundColumns[Propensity]):
     def explain(self, masked: Table) -> Reading:
         score = self._score(masked, 0)
         counts = {"pMSE": score.value, "parameters": score.parameters, "records": score.records}
-        return self.measure.reading(_percent(score), self.names, _MISSING, counts)
+        return self.measure.make_reading(_percent(score), self.names, _MISSING, counts)
 
     def _score(self, masked: Table, swaps: int) -> PropensityScore:
         return propensity_score(self.original, masked, self.names, self.measure.model, self.measure.sample, swaps)
@@ -420,3 +382,11 @@ class BoundPropensity(BoundColumns[Propensity]):
 def _percent(score: PropensityScore) -> float:
     """Of the largest value, to three decimals: so far fits agree that meet the columns in another order."""
     return round(100.0 * score.value / score.largest, 3) if score.largest > 0 else 0.0
+
+
+def logistic_propensity_scores(design: Floats, label: Floats) -> Floats:
+    """Propensity scores for pMSE: fitted probabilities of a logistic regression on its own rows.
+
+    `design` float64[N, q]; `label` float64[N]; returns float64[N].
+    """
+    return fit_logistic_estimates(design, label).scores(design)

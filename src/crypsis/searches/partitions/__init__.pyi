@@ -2,8 +2,8 @@
 
 # ruff: noqa: I001 - in the order in which they are listed for people
 
-from crypsis.searches.partitions.ga_microaggregation import Genetic as Genetic
-from crypsis.searches.partitions.hybrid_microaggregation import (
+from crypsis.searches.ga_microaggregation import Genetic as Genetic
+from crypsis.searches.hybrid_microaggregation import (
     OneStep as OneStep,
     TwoStep as TwoStep,
 )
@@ -11,9 +11,9 @@ from crypsis.searches.partitions.lower_bound import (
     column_generation_bound as column_generation_bound,
     nearest_neighbour_bound as nearest_neighbour_bound,
 )
-from crypsis.searches.partitions.memetic import Memetic as Memetic
+from crypsis.searches.memetic import Memetic as Memetic
 from crypsis.searches.partitions.partition import (
     PartitionResult as PartitionResult,
     partition as partition,
 )
-from crypsis.searches.partitions.partition_search import PartitionSearch as PartitionSearch
+from crypsis.searches.partitions.microaggregation_search import MicroaggregationSearch as MicroaggregationSearch

@@ -1,6 +1,6 @@
-"""The strategy of every search over partitions: one lineage for each k, each made tighter quantum by quantum.
+"""The strategy of every search over partitions: a chain for each k, each improved quantum by quantum.
 
-A lineage never takes another one's seat, so that the smallest k is never lost. What a lineage carries from quantum to
+A chain never takes the place of another one, so that the smallest k is never lost. What a chain carries from quantum to
 quantum are plain arrays, kept in the state: a run that goes on from a checkpoint is the run that was never interrupted.
 """
 
@@ -22,81 +22,67 @@ from pydantic import Field
 from crypsis.encodings.partition import TAIL, compact, partition_genome, partition_key
 from crypsis.errors import SearchError
 from crypsis.evolution import Budget, Engine, Genome, Problem, Scores, State, evolve
-from crypsis.evolution.problem import SELECTION, Child, Evaluate, PiecewiseScores, Streams
-from crypsis.evolution.selection import FitnessFunction, WeightedMean
-from crypsis.evolution.strategies import compete, conclude_generation, empty_state, score, with_first
+from crypsis.evolution.loop import conclude_generation
+from crypsis.evolution.problem import SELECTION, Child, Evaluate, Streams, TaskScores
+from crypsis.evolution.selection import FitnessFunction, WeightedMean, has_better_scores
+from crypsis.evolution.state import empty_search_state, extend_search_state
+from crypsis.evolution.strategies import compete, score_strategy_children
 from crypsis.kernels.annealing import sse
 from crypsis.kernels.arrays import Floats, Int32s
 from crypsis.kernels.compile import seconds_compiling
-from crypsis.masking.partitioning import Partitioner, check_points, trivial
+from crypsis.masking.partitioning import Partitioner, check_points, partition_trivially, partitioner_comparisons
 from crypsis.masking.representatives import Representatives
-from crypsis.pieces import Pieces, complete
 from crypsis.searches.partitions.space import (
     START_AT_ONCE,
     Blocking,
     PartitionSpace,
-    bound_sizes,
-    comparisons,
-    first_partition,
+    first_partition_of_space,
+    split_large_space_groups,
 )
+from crypsis.tasks import Tasks, complete
 
 
-def restyle(candidate: Genome, styles: Iterable[int]) -> list[Genome]:
+def _set_representatives(candidate: Genome, codes: Iterable[int]) -> list[Genome]:
     """The partition of a candidate, published in other ways."""
     found = []
-    for style in styles:
+    for code in codes:
         found.append(candidate.copy())
-        found[-1][-TAIL] = style
+        found[-1][-TAIL] = code
     return found
 
 
 @dataclass(frozen=True)
-class Styles:
+class RepresentativeChoices:
     """The ways of publishing a partition: in a candidate, the gene before k is the place of one of them."""
 
-    chosen: tuple[Representatives, ...]
+    choices: tuple[Representatives, ...]
 
     def express(self, candidate: Genome) -> Genome:
         """The genome of a candidate."""
-        return restyle(candidate, [self.chosen[int(candidate[-TAIL])].code])[0]
+        return _set_representatives(candidate, [self.choices[int(candidate[-TAIL])].code])[0]
 
     def variants(self, candidate: Genome) -> list[Genome]:
         """The same partition in every other way."""
-        return restyle(candidate, [place for place in range(len(self.chosen)) if place != int(candidate[-TAIL])])
+        others = [place for place in range(len(self.choices)) if place != int(candidate[-TAIL])]
+        return _set_representatives(candidate, others)
 
-
-# -- The strategy of every search over partitions: one lineage for each k, each made tighter quantum by quantum.
-#
-# A lineage never takes another one's seat, so that the smallest k is never lost. What a lineage carries from quantum
-# to quantum are plain arrays, kept in the state: a run that goes on from a checkpoint is the run that was never
-# interrupted.
 
 Labels = NDArray[np.int32]
 """Group 0, 1, … of every record, without gaps."""
 START = "start"
 SEEDS, LABELS, BLOCK = f"{START}/seeds", f"{START}/labels", f"{START}/block"
-"""Names in the memory before every lineage is begun: seeds, and of the next one its groups so far and next block."""
+"""Names in the memory until every chain has begun: seeds, and of the next one its groups so far and next block."""
 Memory = Mapping[str, NDArray[Any]]
-"""What a lineage carries from quantum to quantum beside its partition, by name."""
+"""What a chain carries from quantum to quantum beside its partition, by name."""
 
 
 @dataclass(frozen=True, eq=False)
-class Lineage:
-    """One k on its way.
+class PartitionChain:
+    """The partition of one k, and what its refinement carries from quantum to quantum."""
 
-    Parameters
-    ----------
-    k : int
-        Least group size.
-    labels : ndarray of int32
-        Its partition: the best so far by the scores, or a candidate to be scored.
-    memory : mapping of str to ndarray
-        What it carries from quantum to quantum beside that.
-    """
-
-    k: int
-    labels: Labels
-    memory: Memory = field(default_factory=dict)
+    k: int  # least group size
+    labels: Labels  # its partition: the best so far by the scores, or a candidate to be scored
+    memory: Memory = field(default_factory=dict)  # what it carries from quantum to quantum beside that
 
     @property
     def genome(self) -> Genome:
@@ -105,7 +91,7 @@ class Lineage:
 
 
 class Refinement(Protocol):
-    """How one partition is made tighter: a lineage in, a lineage out. Immutable and picklable."""
+    """How one partition is improved: a chain in, a chain out. Immutable and picklable."""
 
     @property
     def name(self) -> str:
@@ -113,91 +99,41 @@ class Refinement(Protocol):
 
     @property
     def begins_anywhere(self) -> bool:
-        """Whether a lineage begins with any partition it is given."""
+        """Whether a chain begins with any partition it is given."""
         return True
 
     @property
-    def walks(self) -> bool:
-        """Whether its work needs to know who is near whom."""
+    def needs_neighbours(self) -> bool:
+        """Whether its work needs the nearest neighbours of all records."""
         return False
 
-    def begin(self, space: PartitionSpace, k: int, seed: int, first: Labels | None = None) -> Lineage:
-        """Make a lineage with its first partition.
+    def begin(self, space: PartitionSpace, k: int, seed: int, first: Labels | None = None) -> PartitionChain:
+        """Make a chain with its first partition.
 
-        Parameters
-        ----------
-        space : PartitionSpace
-            The records, at least 2k.
-        k : int
-            Least group size, at least 2.
-        seed : int
-            Of the lineage's own chance.
-        first : ndarray of int32, optional
-            Its first partition, if it begins with any; its own by default.
-
-        Returns
-        -------
-        Lineage
+        `space`: the records, at least 2k; `k`: least group size, at least 2.
         """
 
-    def tasks(self, space: PartitionSpace, lineage: Lineage) -> Sequence[Any]:
-        """Divide the next quantum into independent pieces of work.
-
-        Parameters
-        ----------
-        space : PartitionSpace
-            The records.
-        lineage : Lineage
-            As far as it is.
-
-        Returns
-        -------
-        sequence
-            Empty where nothing is left to do.
-        """
+    def tasks(self, space: PartitionSpace, chain: PartitionChain) -> Sequence[Any]:
+        """Divide the next quantum into independent tasks."""
 
     def work(self, space: PartitionSpace, task: Any) -> Any:
-        """Do one piece: a pure function, done anywhere and in any order."""
+        """Do one task: a pure function, done anywhere and in any order."""
 
-    def absorb(self, space: PartitionSpace, lineage: Lineage, results: Sequence[Any]) -> Lineage:
-        """Put the pieces of a quantum together; what was given is not changed.
+    def absorb(self, space: PartitionSpace, chain: PartitionChain, results: Sequence[Any]) -> PartitionChain:
+        """Put the tasks of a quantum together; what was given is not changed.
 
-        Parameters
-        ----------
-        space : PartitionSpace
-            The records.
-        lineage : Lineage
-            As it was before the quantum.
-        results : sequence
-            What `work` gave, in the order of the tasks.
-
-        Returns
-        -------
-        Lineage
-            With a candidate for its partition.
+        `results`: What `work` gave, in the order of the tasks.
         """
 
 
 @dataclass(frozen=True, eq=False)
-class Lineages:
-    """A strategy with a seat for each k of the ladder; a quantum advances a few of them in turn.
+class PartitionChains:
+    """A strategy with a chain for each k of the grid; a quantum advances a few of them in turn."""
 
-    Parameters
-    ----------
-    space : PartitionSpace
-        The records and the ladder of k.
-    refinement : Refinement
-        How a lineage advances.
-    seats : int
-        Lineages advanced in one quantum.
-    styles : int
-        Ways of publishing a partition that are scored; the best one takes the seat.
-    """
-
-    space: PartitionSpace = field(repr=False)
-    refinement: Refinement
-    seats: int = 1
-    styles: int = 1
+    space: PartitionSpace = field(repr=False)  # the records and the grid of k
+    refinement: Refinement  # how a chain advances
+    chains_per_generation: int = 1  # chains advanced in one quantum
+    representatives: int = 1  # ways of publishing a partition that are scored; the best one is kept
     fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
 
     @property
@@ -206,136 +142,135 @@ class Lineages:
         return (self.refinement.name,)
 
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
-        """The first partitions, scored: of every lineage, or of as many as one quantum holds."""
-        seeds = np.array([int(rng.integers(2**63)) for _ in self.space.ladder])
-        state = empty_state(problem, Streams.seeded(rng, (SELECTION, *self.operators)))
+        """The first partitions, scored: of every chain, or of as many as one quantum holds."""
+        seeds = np.array([int(rng.integers(2**63)) for _ in self.space.k_grid])
+        state = empty_search_state(problem, Streams.spawn(rng, (SELECTION, *self.operators)))
         return self._more_first(problem, replace(state, memory={SEEDS: seeds}), engine)
 
     def first(self, rng: Generator) -> tuple[Genome, ...]:
-        """The first partition of every lineage."""
-        seeds, found = [int(rng.integers(2**63)) for _ in self.space.ladder], list[Lineage]()
-        for k, seed in zip(self.space.ladder, seeds, strict=True):
+        """The first partition of every chain."""
+        seeds, found = [int(rng.integers(2**63)) for _ in self.space.k_grid], list[PartitionChain]()
+        for k, seed in zip(self.space.k_grid, seeds, strict=True):
             least = found[0].labels if found else None
-            if self._at_once(k):
+            if self._begins_at_once(k):
                 found.append(_begin(self, (k, seed)))
             else:
-                found.append(self.refinement.begin(self.space, k, seed, first_partition(self.space, k, least)))
-        return tuple(lineage.genome for lineage in found)
+                found.append(self.refinement.begin(self.space, k, seed, first_partition_of_space(self.space, k, least)))
+        return tuple(chain.genome for chain in found)
 
     def _more_first(self, problem: Problem, state: State, engine: Engine) -> State:
-        """The next lineages: those begun at once together, any other one piece of its first partition at a time."""
-        lineages, memory = _unpacked(state), dict(state.memory)
-        seat = len(lineages)
-        rungs = [*zip(self.space.ladder, memory[SEEDS].tolist(), strict=True)][seat:]
-        quick = [*takewhile(lambda rung: self._at_once(rung[0]), rungs)]
+        """The next chains: those begun at once together, any other one task of its first partition at a time."""
+        chains, memory = _unpack_chains(state), dict(state.memory)
+        ahead = [*zip(self.space.k_grid, memory[SEEDS].tolist(), strict=True)][len(chains) :]
+        quick = [*takewhile(lambda seeded: self._begins_at_once(seeded[0]), ahead)]
         if quick:
-            together = sum(comparisons(self.space.points, k) for k, _ in quick) <= START_AT_ONCE
+            together = sum(partitioner_comparisons(self.space.points, k) for k, _ in quick) <= START_AT_ONCE
             new = engine.map(_begin, quick if together else quick[:1], self)
         else:
-            (k, seed), least = rungs[0], lineages[0].labels if lineages else None
-            if not self.space.located(engine):
+            (k, seed), least = ahead[0], chains[0].labels if chains else None
+            if not self.space.locate(engine):
                 return replace(state, whole=False)
-            blocking = self.space.kept(("blocking", k), lambda: Blocking.of(self.space, k, least))
+            blocking = self.space.remember(("blocking", k), lambda: Blocking.of(self.space, k, least))
             if BLOCK not in memory:  # the blocks are a quantum of their own
                 labels = np.zeros(len(blocking.points), np.int32)
                 return replace(state, memory={**memory, LABELS: labels, BLOCK: np.array(0)}, whole=False)
             labels, done = memory[LABELS].copy(), int(memory[BLOCK])
             if done < blocking.blocks:
-                blocks = blocking.piece(done)
+                blocks = blocking.choose_blocks(done)
                 for block, groups in zip(blocks, engine.map(_group, blocks, blocking), strict=True):
                     blocking.fill(labels, block, groups)
                 return replace(state, memory={**memory, LABELS: labels, BLOCK: np.array(blocks[-1] + 1)}, whole=False)
-            new = [self.space.kept(("begun", k, seed), lambda: self._begun(k, seed, blocking.whole(labels)))]
-        children = [Child(lineage.genome, "", (), problem.key(lineage.genome)) for lineage in new]
+            new = [
+                self.space.remember(("begun", k, seed), lambda: self._begin_bounded(k, seed, blocking.expand(labels)))
+            ]
+        children = [Child(chain.genome, "", (), problem.key(chain.genome)) for chain in new]
         if not quick and not problem.scorable([child.genome for child in children], engine):
             return replace(state, whole=False)
-        lineages += new
-        whole = len(lineages) == len(self.space.ladder)
-        scores, known, fresh = score(problem, state, children, engine)
-        memory = _packed(lineages) if whole else {**_packed(lineages), SEEDS: memory[SEEDS]}
-        after = replace(with_first(state, children, scores), memory=memory, whole=whole)
+        chains += new
+        whole = len(chains) == len(self.space.k_grid)
+        scores, known, fresh = score_strategy_children(problem, state, children, engine)
+        memory = _pack_chains(chains) if whole else {**_pack_chains(chains), SEEDS: memory[SEEDS]}
+        after = replace(extend_search_state(state, children, scores), memory=memory, whole=whole)
         return conclude_generation(problem, after, state, children, scores, known, fresh)
 
-    def _begun(self, k: int, seed: int, first: Labels) -> Lineage:
-        """A lineage that begins with groups of which none is too large."""
-        return self.refinement.begin(self.space, k, seed, bound_sizes(self.space, first, k))
+    def _begin_bounded(self, k: int, seed: int, first: Labels) -> PartitionChain:
+        """A chain that begins with groups of which none is too large."""
+        return self.refinement.begin(self.space, k, seed, split_large_space_groups(self.space, first, k))
 
-    def _at_once(self, k: int) -> bool:
-        """Whether a lineage begins at once: there is no choice, the first partition is quick, or the refinement's."""
+    def _begins_at_once(self, k: int) -> bool:
+        """Whether a chain begins at once: there is no choice, the first partition is quick, or the refinement's."""
         return (
-            trivial(self.space.points, k) is not None
+            partition_trivially(self.space.points, k) is not None
             or not self.refinement.begins_anywhere
-            or comparisons(self.space.points, k) <= START_AT_ONCE
+            or partitioner_comparisons(self.space.points, k) <= START_AT_ONCE
         )
 
     def advance(self, problem: Problem, state: State, engine: Engine) -> State:
-        """A quantum of work for the lineages whose turn it is; what they propose is scored and may take their seats."""
+        """A quantum of work for the chains whose turn it is; what they propose is scored and replaces what is worse."""
         if not state.whole:
             return self._more_first(problem, state, engine)
-        if self.refinement.walks and not self.space.surveyed(engine):
+        if self.refinement.needs_neighbours and not self.space.find_neighbours(engine):
             return state
-        lineages = _unpacked(state)
-        tasks = self._tasks(state.generation, lineages)
+        chains = _unpack_chains(state)
+        tasks = self._tasks(state.generation, chains)
         found = iter(engine.map(_work, [task for some in tasks.values() for task in some], self))
         children: list[Child] = []
-        for seat, some in tasks.items():
-            after = self.refinement.absorb(self.space, lineages[seat], [next(found) for _ in some])
-            if not np.array_equal(after.labels, lineages[seat].labels):
-                for genome in restyle(after.genome, range(self.styles)):
-                    children.append(Child(genome, self.refinement.name, (seat,), problem.key(genome)))
-            lineages[seat] = after
-        worked = replace(state, memory=_packed(lineages))
+        for number, some in tasks.items():
+            after = self.refinement.absorb(self.space, chains[number], [next(found) for _ in some])
+            if not np.array_equal(after.labels, chains[number].labels):
+                for genome in _set_representatives(after.genome, range(self.representatives)):
+                    children.append(Child(genome, self.refinement.name, (number,), problem.key(genome)))
+            chains[number] = after
+        worked = replace(state, memory=_pack_chains(chains))
         if not children:
             return replace(worked, generation=state.generation + 1, idle=0 if tasks else state.idle + 1)
-        scores, known, fresh = score(problem, worked, children, engine)
-        scored = compete(worked, children, scores, tighter, self.fitness)
+        scores, known, fresh = score_strategy_children(problem, worked, children, engine)
+        scored = compete(worked, children, scores, has_better_scores, self.fitness)
         return replace(conclude_generation(problem, scored, worked, children, scores, known, fresh), idle=0)
 
-    def _tasks(self, generation: int, lineages: Sequence[Lineage]) -> dict[int, Sequence[Any]]:
-        """The pieces of work of the next lineages in turn that have any left, by seat."""
+    def _tasks(self, generation: int, chains: Sequence[PartitionChain]) -> dict[int, Sequence[Any]]:
+        """The tasks of the next chains in turn that have any left, by the number of the chain."""
         chosen: dict[int, Sequence[Any]] = {}
-        for place in range(len(lineages)):
-            seat = (generation * self.seats + place) % len(lineages)
-            if len(chosen) < self.seats and trivial(self.space.points, lineages[seat].k) is None:
-                tasks = self.refinement.tasks(self.space, lineages[seat])
+        for place in range(len(chains)):
+            number = (generation * self.chains_per_generation + place) % len(chains)
+            if (
+                len(chosen) < self.chains_per_generation
+                and partition_trivially(self.space.points, chains[number].k) is None
+            ):
+                tasks = self.refinement.tasks(self.space, chains[number])
                 if tasks:
-                    chosen[seat] = tasks
+                    chosen[number] = tasks
         return chosen
 
 
-def _begin(strategy: Lineages, begun: tuple[int, int]) -> Lineage:
+def _begin(strategy: PartitionChains, begun: tuple[int, int]) -> PartitionChain:
     (k, seed), space = begun, strategy.space
-    only = trivial(space.points, k)
-    return Lineage(k, only) if only is not None else strategy.refinement.begin(space, k, seed)
+    only = partition_trivially(space.points, k)
+    return PartitionChain(k, only) if only is not None else strategy.refinement.begin(space, k, seed)
 
 
 def _group(blocking: Blocking, block: int) -> Labels:
-    return blocking.grouped(block)
+    return blocking.group_block(block)
 
 
-def _work(strategy: Lineages, task: Any) -> Any:
+def _work(strategy: PartitionChains, task: Any) -> Any:
     return strategy.refinement.work(strategy.space, task)
 
 
-def tighter(child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
-    """Whether a child takes its parent's seat: less of the first objective, or as much and less of the next."""
-    return tuple(child.tolist()) < tuple(parent.tolist())
+def _pack_chains(chains: Sequence[PartitionChain]) -> dict[str, NDArray[Any]]:
+    """The memories of all chains in one."""
+    return {f"{number}/{name}": array for number, each in enumerate(chains) for name, array in each.memory.items()}
 
 
-def _packed(lineages: Sequence[Lineage]) -> dict[str, NDArray[Any]]:
-    """The memories of all lineages in one."""
-    return {f"{seat}/{name}": array for seat, each in enumerate(lineages) for name, array in each.memory.items()}
-
-
-def _unpacked(state: State) -> list[Lineage]:
-    """The lineages of a state: what sits on the seats, and what each remembers."""
+def _unpack_chains(state: State) -> list[PartitionChain]:
+    """The chains of a state: the partition of each, and what it carries."""
     memories: list[dict[str, NDArray[Any]]] = [{} for _ in state.genomes]
     for name, array in state.memory.items():
-        seat, _, own = name.partition("/")
-        if seat != START:
-            memories[int(seat)][own] = array
-    seated = zip(state.genomes, memories, strict=True)
-    return [Lineage(int(genome[-1]), genome[:-TAIL], memory) for genome, memory in seated]
+        number, _, own = name.partition("/")
+        if number != START:
+            memories[int(number)][own] = array
+    pairs = zip(state.genomes, memories, strict=True)
+    return [PartitionChain(int(genome[-1]), genome[:-TAIL], memory) for genome, memory in pairs]
 
 
 # -- The problem of partitioning records, with the scores it has where no objective is given.
@@ -353,43 +288,43 @@ class SquaredErrors:
 
 @dataclass(frozen=True)
 class QuickScores:
-    """(SSE/SST, groups/records), both per cent: what the search over a ladder of k minimises by itself."""
+    """(SSE/SST, groups/records), both per cent: what the search over a grid of k minimises by itself."""
 
     space: PartitionSpace
 
     def __call__(self, genome: Genome) -> Scores:
-        return complete(self.scoring(genome))
+        return complete(self.score_tasks(genome))
 
-    def scoring(self, genome: Genome) -> Pieces[Scores]:
-        """The same in pieces."""
+    def score_tasks(self, genome: Genome) -> Tasks[Scores]:
+        """The same in tasks."""
         labels = compact(genome)
         [total] = yield [lambda: self.space.total]
         [squares] = yield [lambda: sse(self.space.points, labels)]
         return 100.0 * squares / total if total > 0 else 0.0, 100.0 * (int(labels.max()) + 1) / len(labels)
 
-    def piecewise(self) -> PiecewiseScores:
+    def in_tasks(self) -> TaskScores:
         """The same, divided between quanta where the table is large."""
-        return PiecewiseScores(self.scoring, partition_key, len(self.space))
+        return TaskScores(self.score_tasks, partition_key, len(self.space))
 
 
-def partition_problem(
-    lineages: Lineages,
+def problem_of_partition_chains(
+    chains: PartitionChains,
     evaluate: Evaluate,
     objectives: tuple[str, ...],
     rng: Generator,
     notes: Mapping[str, Any],
-    styles: Styles | None = None,
+    representatives: RepresentativeChoices | None = None,
 ) -> Problem:
-    """The problem of partitioning records, whatever they are scored by."""
+    """The problem of partitioning records by a chain for each k, whatever they are scored by."""
     return Problem(
         key=partition_key,
-        strategy=lineages,
-        start=lambda: lineages.first(rng),
+        strategy=chains,
+        start=lambda: chains.first(rng),
         evaluate=evaluate,
         objectives=objectives,
-        express=None if styles is None else styles.express,
-        variants=None if styles is None else styles.variants,
-        remember=10 * (len(lineages.space.ladder) + lineages.seats) * lineages.styles,
+        express=None if representatives is None else representatives.express,
+        variants=None if representatives is None else representatives.variants,
+        remember=10 * (len(chains.space.k_grid) + chains.chains_per_generation) * chains.representatives,
         notes=notes,
     )
 
@@ -410,16 +345,16 @@ class EvolvingPartitioner(Partitioner):
 
     @abstractmethod
     def refinement(self) -> Refinement:
-        """How these settings make a partition tighter."""
+        """How these settings improve a partition."""
 
     def refinement_of(self, records: int) -> Refinement:
-        """How these settings make a partition of so many records tighter."""
+        """How these settings improve a partition of so many records."""
         return self.refinement()
 
     def check(self, k: int) -> None:
         """Refuse a k that these settings cannot treat."""
 
-    def limited(self) -> EvolvingPartitioner:
+    def with_limit(self) -> EvolvingPartitioner:
         """These settings, with a limit where they would let a search go on for ever."""
         return self
 
@@ -431,8 +366,8 @@ class EvolvingPartitioner(Partitioner):
         """What the loop needs to group scaled points by their SSE; a refinement in place of the settings' own."""
         self.check(k)
         space = PartitionSpace(check_points(points, k), (k,))
-        lineages = Lineages(space, refinement or self.refinement_of(len(space)))
-        return partition_problem(lineages, SquaredErrors(space), ("SSE",), rng, {})
+        chains = PartitionChains(space, refinement or self.refinement_of(len(space)))
+        return problem_of_partition_chains(chains, SquaredErrors(space), ("SSE",), rng, {})
 
     def search(
         self,
@@ -445,23 +380,18 @@ class EvolvingPartitioner(Partitioner):
     ) -> Iterator[State]:
         """The states of the loop: after the first partition, and after every quantum.
 
-        points  ndarray of shape (n, p): finite and already scaled
-        rng  decides everything; the same one gives the same states
-        budget  when to stop; by default the settings' own
-        engine  where independent pieces of a quantum are done; changes the time, not the result
-        refinement  in place of the settings' own
-        returns  its ``best`` holds the labels and k, its ``best_scores`` the SSE
+        `rng`: decides everything; the same one gives the same states.
         """
-        began, settings = charged_time(), self.limited() if budget is None else self
+        began, settings = _charged_time(), self.with_limit() if budget is None else self
         problem = settings.problem(points, k, rng, refinement)
-        return evolve(problem, rng, budget or settings.budget(), engine, clock=charged_time, began=began)
+        return evolve(problem, rng, budget or settings.budget(), engine, clock=_charged_time, began=began)
 
     def partition(self, points: Floats, k: int, rng: Generator) -> Int32s:
-        return compact(last(self.search(points, k, rng)).best)
+        return compact(last_state_of_chains(self.search(points, k, rng)).best)
 
 
-def last(states: Iterator[State]) -> State:
-    """The state a search ends with."""
+def last_state_of_chains(states: Iterator[State]) -> State:
+    """The state with which a search by chains of partitions ends."""
     state = next(states)
     for later in states:
         state = later
@@ -470,6 +400,6 @@ def last(states: Iterator[State]) -> State:
     return state
 
 
-def charged_time() -> float:
+def _charged_time() -> float:
     """The time, without what was spent compiling kernels."""
     return time.monotonic() - seconds_compiling()

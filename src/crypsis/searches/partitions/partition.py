@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from crypsis.errors import PlanError, TableError, listing
 from crypsis.kernels.annealing import sse
 from crypsis.masking.partitioning import partitioners
-from crypsis.searches.partitions.ga_microaggregation import renumber
+from crypsis.masking.scaling import scale_to_z_scores
+from crypsis.searches.ga_microaggregation import renumber_ga_microaggregation_groups
 from crypsis.searches.partitions.lower_bound import best_bound
-from crypsis.table.precision import z_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +141,10 @@ def partition(
             if name not in partitioners[method].model_fields:
                 raise PlanError(f"partitioner {method!r} takes no {name}; leave it out or choose 'memetic'")
             chosen[name] = value
-    points = z_scores(numbers) if scale else numbers
-    labels = renumber(partitioners.build(method, **chosen).partition(points, k, np.random.default_rng(seed)))
+    points = scale_to_z_scores(numbers) if scale else numbers
+    labels = renumber_ga_microaggregation_groups(
+        partitioners.build(method, **chosen).partition(points, k, np.random.default_rng(seed))
+    )
     return PartitionResult(labels, sse(points, labels), k, points)
 
 

@@ -3,26 +3,211 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from crypsis.audits.default_roles import assign_default_roles
 from crypsis.errors import CrypsisError, TableError, listing
+from crypsis.plan import Plan
 from crypsis.studio.access import UPLOAD
-from crypsis.studio.columns import builder, column_of, entry, grid, in_words, levels, order_values, put_in_order, settle
-from crypsis.studio.forms import Form, one
-from crypsis.studio.opening import PART, open_example, open_path, safe_name, upload_folder
+from crypsis.studio.forms import Form, column_of_form, one
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
-from crypsis.studio.session import WAIT, Session
+from crypsis.studio.session import ENDINGS, MOST_COLUMNS, PART, WAIT, Session, open_example_session, open_path
 from crypsis.studio.studio import Studio
-from crypsis.table.restoring import to_frame
+from crypsis.table.attribute import Kind, Role
+from crypsis.table.builders import BUILDERS, build_hierarchy
+from crypsis.table.frames import to_frame
+from crypsis.table.hierarchy import Hierarchy
+from crypsis.text import role_reason_text
+
+SMALLEST_NAMED = 10
+"""Groups of fewer records are counted and not named."""
+MOST_ORDERED = 200
+"""Largest number of values that can be ordered by hand."""
+
+KEPT = {
+    Role.QUASI_IDENTIFIER: ("importance", "at_most", "lock", "linked", "scale"),
+    Role.OTHER: ("because", "scale"),
+    Role.CONFIDENTIAL: ("because", "scale"),
+}
+"""What the plan says of a column beside the grid, by the role for which it has a meaning."""
+
+
+def grid(session: Session) -> dict[str, Any]:
+    """One row per column: its entry in the plan, the suggestion with its reason, and counts."""
+    seen = session.reading.profile
+    rows: list[dict[str, Any]] = []
+    if seen is not None and session.plan_path.exists():
+        columns = session.document.get("columns", {})
+        rows = [
+            {
+                "name": each.name,
+                "said": columns.get(each.name, {}),
+                "suggested": {"role": each.role, "kind": each.kind, "hierarchy": each.hierarchy},
+                "reason": role_reason_text(each.reasons),
+                "distinct": each.distinct,
+                "missing": each.missing,
+                "rare": each.rare,
+            }
+            for each in seen.columns[:MOST_COLUMNS]
+        ]
+    undecided = [row["name"] for row in rows if row["said"].get("role", Role.UNDECIDED) == Role.UNDECIDED]
+    notes = list(session.reading.raw.notes) if rows else []
+    return {"rows": rows, "roles": list(Role), "kinds": list(Kind), "undecided": undecided, "notes": notes}
+
+
+def settle_columns_on_page(session: Session, columns: dict[str, Any]) -> list[str]:
+    """Settle the undecided columns of a plan by the safest reading, in place; the names of those that were."""
+    seen = session.reading.profile
+    settled = []
+    for each in assign_default_roles(seen, session.reading.raw).columns if seen is not None else ():
+        said = columns.get(each.name, {})
+        if said.get("role", Role.UNDECIDED) == Role.UNDECIDED and each.role != Role.UNDECIDED:
+            made = {"role": each.role, "kind": said.get("kind", each.kind)}
+            if each.hierarchy and each.role == Role.QUASI_IDENTIFIER:
+                made["hierarchy"] = said.get("hierarchy", each.hierarchy)
+            columns[each.name] = made
+            settled.append(each.name)
+    return settled
+
+
+def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry of a column in the plan, from its row of the grid; what other pages edit stays where it applies."""
+    made: dict[str, Any] = {"role": one(form, "role", "undecided")}
+    for key in ("kind", "hierarchy"):
+        if one(form, key):
+            made[key] = one(form, key)
+    if made["role"] == Role.IDENTIFIER:
+        made.pop("hierarchy", None)
+    if before.get("order") and made.get("kind") == Kind.ORDINAL:
+        made["order"] = before["order"]
+    kept = KEPT.get(Role(made["role"]), ()) if made["role"] in set(Role) else ()
+    return made | {key: before[key] for key in kept if key in before}
+
+
+def _in_words(made: Mapping[str, Any]) -> str:
+    """Role, kind and hierarchy of a column in one line."""
+    return ", ".join(str(made[key]) for key in ("role", "kind", "hierarchy") if made.get(key))
+
+
+@dataclass(frozen=True)
+class BuilderOption:
+    """A way to build a hierarchy: its name and label, what its argument is, and an example of one."""
+
+    name: str
+    label: str
+    argument: str
+    example: str
+
+
+NUMBERS = (BuilderOption("intervals", "intervals of numbers", "widths, each dividing the next", "5,10,20"),)
+DATES = (BuilderOption("dates", "parts of dates", "of day, month, quarter, year, decade", "month,quarter,year"),)
+TEXTS = (
+    BuilderOption("merge", "fewer groups at each level, rare values merged", "how many groups at each level", "8,4,2"),
+    BuilderOption("prefixes", "first letters or digits", "characters kept at each level", "3,2,1"),
+)
+FILE = BuilderOption(
+    "file", "a file with a line per value", "a file in the folder of the plan", "hierarchies/region.csv"
+)
+
+
+def _hierarchy_options_on_page(session: Session, name: str, spec: str) -> dict[str, Any]:
+    """Hierarchy on the Data page: the options that apply to a column, and name and argument of the one in use."""
+    attribute = session.reading.raw.attribute(name)
+    options = (*((DATES if attribute.dates else NUMBERS) if attribute.numeric else TEXTS), FILE)
+    head, _, rest = spec.partition(":")
+    if head not in {option.name for option in options}:
+        head, rest = (
+            (FILE.name, spec) if spec and head not in BUILDERS else (options[0].name, rest or options[0].example)
+        )
+    return {"name": name, "options": options, "head": head, "rest": rest}
+
+
+def _hierarchy_levels_on_page(session: Session, name: str, spec: str, kind: str | None) -> list[dict[str, Any]]:
+    """Hierarchy on the Data page: group sizes of every level; small groups are counted, not named."""
+    hierarchy = _hierarchy(session, name, spec, kind)
+    raw = session.reading.raw
+    attribute = raw.attribute(name).but(hierarchy=hierarchy)
+    leaves = raw.with_columns({}, attributes={name: attribute}).leaf_codes(name)
+    return [_level(hierarchy, leaves, level) for level in range(hierarchy.height + 1)]
+
+
+def _hierarchy(session: Session, name: str, spec: str, kind: str | None) -> Hierarchy:
+    raw = session.reading.raw
+    attribute = raw.attribute(name)
+    if kind and kind != attribute.kind.value and not attribute.numeric:
+        attribute = attribute.but(kind=Kind(kind))
+    place = Plan._hierarchy(spec, session.home)
+    if str(place).startswith("file:"):
+        place = session.home / str(place).removeprefix("file:")
+    if isinstance(place, Path) and not place.resolve().is_relative_to(session.home.resolve()):
+        raise TableError(
+            f"column {name!r}: a hierarchy file must be in the folder of the plan or below it; move it there"
+        )
+    return build_hierarchy(place, attribute, raw.column(name))
+
+
+def _level(hierarchy: Hierarchy, leaves: NDArray[np.int32], level: int) -> dict[str, Any]:
+    codes = hierarchy.lift(leaves, level)
+    counts = np.bincount(codes[codes >= 0], minlength=len(hierarchy.labels[level]))
+    used = np.flatnonzero(counts)
+    common = [code for code in used[np.argsort(-counts[used], kind="stable")] if counts[code] >= SMALLEST_NAMED][:6]
+    return {
+        "level": level,
+        "groups": len(used),
+        "smallest": int(counts[used].min()) if len(used) else 0,
+        "median": float(np.median(counts[used])) if len(used) else 0,
+        "named": [(hierarchy.labels[level][code], int(counts[code])) for code in common],
+        "small": int((counts[used] < SMALLEST_NAMED).sum()),
+        "share": [float(100 * counts[code] / counts.max()) for code in common],
+    }
+
+
+def _order_values(session: Session, name: str) -> list[str]:
+    """The values of an ordinal column from low to high: by the plan, the hierarchy or the alphabet."""
+    attribute = session.reading.raw.attribute(name)
+    if attribute.numeric:
+        raise TableError(f"column {name!r} is numeric and has an order already; choose an ordinal column")
+    if len(attribute.categories) > MOST_ORDERED:
+        raise TableError(
+            f"column {name!r} holds {len(attribute.categories)} values, more than the {MOST_ORDERED} that can be "
+            f"ordered here; write order = [...] for it in the plan"
+        )
+    said = session.document.get("columns", {}).get(name, {})
+    given = said.get("order") or ()
+    if not given and said.get("hierarchy"):
+        given = _hierarchy(session, name, said["hierarchy"], Kind.ORDINAL).labels[0]
+    return [*dict.fromkeys([*given, *attribute.categories])]
+
+
+def _put_in_order(session: Session, name: str, values: Sequence[str]) -> list[str]:
+    """Write the order of a column into the plan; returns the problems of the plan."""
+    with session.lock:
+        document = session.document
+        column = document.get("columns", {}).get(name, {})
+        if column.get("kind") != Kind.ORDINAL:
+            raise TableError(f"column {name!r} is not ordinal; give it that kind first")
+        if sorted(values) != sorted(_order_values(session, name)):
+            raise TableError(f"column {name!r}: its values have changed; open the order again")
+        document["columns"][name] = {**column, "order": list(values)}
+        return session.save(document)
+
+
+# -- The Data page: role, kind and hierarchy of every column, and opening another file.
 
 ROWS = 20
 """Number of raw rows that can be shown."""
@@ -45,14 +230,14 @@ class _DataPage:
 
     @changes("/data/column")
     def column(self, request: Request, form: Form) -> Response:
-        session, name = self.studio.session, column_of(self.studio.session, form)
+        session, name = self.studio.session, column_of_form(self.studio.session, form)
         with session.lock:
             document = session.document
             made = entry(form, document.get("columns", {}).get(name, {}))
             document.setdefault("columns", {})[name] = made
             if made.get("hierarchy"):
-                levels(session, name, made["hierarchy"], made.get("kind"))
-            return _save(session, session.save(document), f"{name}: saved as {in_words(made)}.")
+                _hierarchy_levels_on_page(session, name, made["hierarchy"], made.get("kind"))
+            return _save(session, session.save(document), f"{name}: saved as {_in_words(made)}.")
 
     @changes("/data/settle")
     def settle(self, request: Request, form: Form) -> Response:
@@ -60,7 +245,7 @@ class _DataPage:
         session = self.studio.session
         with session.lock:
             document = session.document
-            settled = settle(session, document.setdefault("columns", {}))
+            settled = settle_columns_on_page(session, document.setdefault("columns", {}))
             if not settled:
                 return answer("No column is undecided.")
             return _save(session, session.save(document), f"{listing(settled)}: settled by the safest reading.")
@@ -68,20 +253,20 @@ class _DataPage:
     @changes("/data/preview")
     def preview(self, request: Request, form: Form) -> Response:
         """Group sizes, with the builder around them unless a hierarchy is only tried."""
-        session, name, kind = self.studio.session, column_of(self.studio.session, form), one(form, "kind") or None
+        session, name, kind = self.studio.session, column_of_form(self.studio.session, form), one(form, "kind") or None
         spec = one(form, "hierarchy")
         if one(form, "trying"):
-            return self.studio.part("levels.html", levels=levels(session, name, spec, kind))
-        shown = builder(session, name, spec)
+            return self.studio.part("levels.html", levels=_hierarchy_levels_on_page(session, name, spec, kind))
+        shown = _hierarchy_options_on_page(session, name, spec)
         spec = spec or (shown["rest"] if shown["head"] == "file" else f"{shown['head']}:{shown['rest']}")
-        return self.studio.part("builder.html", **shown, levels=levels(session, name, spec, kind))
+        return self.studio.part("builder.html", **shown, levels=_hierarchy_levels_on_page(session, name, spec, kind))
 
     @changes("/data/order")
     def order(self, request: Request, form: Form) -> Response:
-        session, name = self.studio.session, column_of(self.studio.session, form)
+        session, name = self.studio.session, column_of_form(self.studio.session, form)
         if "value" not in form:
-            return self.studio.part("order.html", name=name, values=order_values(session, name))
-        return _save(session, put_in_order(session, name, form["value"]), f"{name}: the order is saved.")
+            return self.studio.part("order.html", name=name, values=_order_values(session, name))
+        return _save(session, _put_in_order(session, name, form["value"]), f"{name}: the order is saved.")
 
     @shows("/data/rows")
     def look(self, request: Request) -> Response:
@@ -98,7 +283,7 @@ class _DataPage:
 
     @changes("/data/example")
     def start_example(self, request: Request, form: Form) -> Response:
-        return _use(self.studio, open_example(self.studio.home))
+        return _use(self.studio, open_example_session(self.studio.home))
 
     async def upload(self, request: Request) -> Response:
         given = unquote(request.headers.get("x-file-name", ""))
@@ -117,7 +302,7 @@ def routes(studio: Studio) -> list[Route]:
 
 async def _receive(request: Request, home: Path, given: str) -> Path:
     """Write the body to a new private folder piece by piece."""
-    name = safe_name(given)
+    name = safe_upload_name(given)
     written, folder = 0, None
     try:
         folder = upload_folder(home)
@@ -158,3 +343,34 @@ def _use(studio: Studio, session: Session) -> Response:
         return refusal(*session.reading.problem.splitlines())
     studio.use_session(session)
     return answer(f"{session.source.name} is open.", go="/data")
+
+
+STALE_AFTER = 3600.0
+"""Seconds without new data after which an upload counts as broken off."""
+
+
+def sweep_uploads(home: Path) -> None:
+    """Remove uploads to the Data page that were broken off."""
+    for part in home.glob(f"uploads/*/*{PART}"):
+        if time.time() - part.stat().st_mtime > STALE_AFTER:
+            shutil.rmtree(part.parent, ignore_errors=True)
+
+
+def upload_folder(home: Path) -> Path:
+    """A new private folder for one file opened on the Data page."""
+    uploads = home / "uploads"
+    uploads.mkdir(mode=0o700, exist_ok=True)
+    number = 1 + max((int(each.name) for each in uploads.iterdir() if each.name.isdigit()), default=0)
+    folder = uploads / str(number)
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def safe_upload_name(given: str) -> str:
+    """Name of a file opened on the Data page, without special characters; a path is refused."""
+    if "/" in given or "\\" in given:
+        raise TableError("the file name contains a path and must be a name only; rename the file and try again")
+    name = re.sub(r"[^\w.\- ]", "_", given).strip(" .")
+    if not name or Path(name).suffix.lower() not in ENDINGS:
+        raise TableError(f"the file name must end in one of {', '.join(ENDINGS)}; rename it and try again")
+    return name[-120:]

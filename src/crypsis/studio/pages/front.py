@@ -9,19 +9,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from crypsis.charts.studio import front_picture
+from crypsis.charts.studio import chart_studio_front
 from crypsis.errors import CrypsisError, SearchError, listing
 from crypsis.measures.utility.card import ruined_columns
-from crypsis.plan import read_budget
+from crypsis.plan import read_plan_budget
 from crypsis.run import Front, Solution
-from crypsis.run.choosing import by_solution
+from crypsis.run.choosing import group_offers_for_choosing
 from crypsis.run.front import solution_standing
 from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, changes, routes_of, shows
-from crypsis.studio.studio import Studio, percent
-from crypsis.text import card_facts, ruin_text
+from crypsis.studio.studio import Studio
+from crypsis.text import ruin_text, utility_card_facts
 from crypsis.text.cards import FIGURES, category_rows, number_rows, propensity_text
-from crypsis.text.offers import offer_title
+from crypsis.text.reports import offer_title_for_reports, percent_text
 
 MOST_MARKS = 1500
 """Largest number of points in the chart: the front and baselines, and the latest of the dominated ones."""
@@ -36,7 +36,7 @@ class _FrontPage:
 
     @shows("/")
     def page(self, request: Request) -> Response:
-        return self.studio.page("front", lambda: {"spec": front_picture(), **_content(self.studio, self.drawn)})
+        return self.studio.page("front", lambda: {"spec": chart_studio_front(), **_content(self.studio, self.drawn)})
 
     @shows("/front.json")
     def figures(self, request: Request) -> Response:
@@ -65,7 +65,7 @@ class _FrontPage:
         return self.studio.part(
             "description.html",
             description=described,
-            card=card_facts(card),
+            card=utility_card_facts(card),
             number=number,
             figures=FIGURES,
             numbers=number_rows(card.estimates),
@@ -132,11 +132,11 @@ def routes(studio: Studio) -> list[Route]:
 def _longer(studio: Studio, more: str) -> str:
     """The run's budget with so many seconds added."""
     try:
-        added = read_budget(more).seconds
+        added = read_plan_budget(more).seconds
     except ValueError as error:
         raise SearchError(str(error)) from None
     old = studio.status().get("budget")
-    seconds = read_budget(old).seconds if old else float("inf")
+    seconds = read_plan_budget(old).seconds if old else float("inf")
     return f"{(seconds if seconds != float('inf') else 0) + added:.0f}s"
 
 
@@ -205,11 +205,11 @@ def _offers(found: Front) -> list[dict[str, Any]]:
     """The offers as the page lists them, each solution once."""
     return [
         {
-            "title": offer_title([offer.name for offer in offers]),
+            "title": offer_title_for_reports([offer.name for offer in offers]),
             "number": offers[0].solution.number,
             "why": found.why(offers[0]),
         }
-        for offers in by_solution(found.offers)
+        for offers in group_offers_for_choosing(found.offers)
     ]
 
 
@@ -231,7 +231,7 @@ def _summary(found: Front, default: int | None) -> str:
 
 
 def _place(solution: Solution) -> str:
-    return f"{percent(solution.figure('loss'))} % loss at {percent(solution.figure('risk'))} % risk"
+    return f"{percent_text(solution.figure('loss'))} % loss at {percent_text(solution.figure('risk'))} % risk"
 
 
 def _uses(studio: Studio) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from crypsis.table.rules.grammar import (
 )
 from crypsis.table.rules.judging import (
     RuleCounts as RuleCounts,
-    count_violations as count_violations,
+    judge_rule_violations as judge_rule_violations,
     rule_obstacle as rule_obstacle,
     violations as violations,
 )

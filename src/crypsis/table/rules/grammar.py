@@ -103,17 +103,12 @@ CONDITIONS = (Relation, Membership, Absence, Negation, Junction)
 class EditRule:
     """A relation between the columns of a record.
 
-    text       as it was written
-    condition  what must hold; `if a then b` is read as `not a or b`
-
-    Examples
-    --------
     >>> read_rule("if marital = 'married' then age >= 15").columns
     ('marital', 'age')
     """
 
-    text: str
-    condition: Condition
+    text: str  # as it was written
+    condition: Condition  # what must hold; `if a then b` is read as `not a or b`
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -139,15 +134,6 @@ def _names(node: Value | Condition) -> Iterator[ColumnValue]:
 def read_rule(text: str) -> EditRule:
     """Read a rule.
 
-    text  for example ``start <= end``
-
-    Raises
-    ------
-    PlanError
-        If it cannot be read; the message names the place.
-
-    Examples
-    --------
     >>> read_rule("total = part1 + part2").condition.sign
     '='
     """
@@ -183,12 +169,12 @@ class _RuleParser:
         return self._condition(self._either())
 
     def _either(self) -> Value | Condition:
-        return self._joined("or", self._both)
+        return self._parse_joined("or", self._both)
 
     def _both(self) -> Value | Condition:
-        return self._joined("and", self._negated)
+        return self._parse_joined("and", self._parse_negated)
 
-    def _joined(self, word: str, part: object) -> Value | Condition:
+    def _parse_joined(self, word: str, part: object) -> Value | Condition:
         assert callable(part)
         first = part()
         parts = [first]
@@ -196,13 +182,13 @@ class _RuleParser:
             parts.append(part())
         return first if len(parts) == 1 else Junction(word, tuple(self._condition(each) for each in parts))
 
-    def _negated(self) -> Value | Condition:
+    def _parse_negated(self) -> Value | Condition:
         if self._word("not"):
-            with_depth = self._deeper(self._negated)
+            with_depth = self._deeper(self._parse_negated)
             return Negation(self._condition(with_depth))
-        return self._compared()
+        return self._parse_compared()
 
-    def _compared(self) -> Value | Condition:
+    def _parse_compared(self) -> Value | Condition:
         left = self._sum()
         if self._word("is"):
             opposite = self._word("not")
@@ -232,14 +218,14 @@ class _RuleParser:
         return found
 
     def _product(self) -> Value | Condition:
-        found = self._signed()
+        found = self._parse_signed()
         while sign := self._sign("*", "/"):
-            found = Arithmetic(sign, self._value(found), self._value(self._signed()))
+            found = Arithmetic(sign, self._value(found), self._value(self._parse_signed()))
         return found
 
-    def _signed(self) -> Value | Condition:
+    def _parse_signed(self) -> Value | Condition:
         if self._sign("-"):
-            return Arithmetic("-", Constant(0.0), self._value(self._deeper(self._signed)))
+            return Arithmetic("-", Constant(0.0), self._value(self._deeper(self._parse_signed)))
         return self._primary()
 
     def _primary(self) -> Value | Condition:

@@ -58,40 +58,20 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class RuleCounts:
-    """Records by how they keep a rule before and after masking.
+    """Records by how they keep a rule before and after masking."""
 
-    records    published records
-    created    kept before and broken after
-    healed     broken before and not after
-    kept       broken both times
-    undecided  published so that the rule may be kept or broken
-    """
-
-    records: int
-    created: int
-    healed: int
-    kept: int
-    undecided: int
+    records: int  # published records
+    created: int  # kept before and broken after
+    healed: int  # broken before and not after
+    kept: int  # broken both times
+    undecided: int  # published so that the rule may be kept or broken
 
 
 def violations(rule: EditRule, table: Table, collected: bool = False) -> NDArray[np.bool_]:
     """Which records break a rule whatever their blanked and generalised cells stand for.
 
-    Parameters
-    ----------
-    rule : EditRule
-        What should hold.
-    table : Table
-        Original or masked.
-    collected : bool
-        Whether the table is as collected: a missing cell is then known to be missing.
+    Returns bool[n].
 
-    Returns
-    -------
-    bool[n]
-
-    Examples
-    --------
     >>> from crypsis.table.rules import read_rule
     >>> table = Table.from_columns({"start": [1, 5, None], "end": [2, 4, 3]})
     >>> violations(read_rule("start <= end"), table).tolist()
@@ -100,18 +80,10 @@ def violations(rule: EditRule, table: Table, collected: bool = False) -> NDArray
     return _judge_rule(rule, table, collected)[1]
 
 
-def count_violations(rule: EditRule, original: Table, masked: Table) -> RuleCounts:
-    """Count the published records by how they keep a rule before and after.
+def judge_rule_violations(rule: EditRule, original: Table, masked: Table) -> RuleCounts:
+    """A rule judged on the original and on the masked table: published records that keep or break it.
 
-    Parameters
-    ----------
-    rule : EditRule
-    original, masked : Table
-        Row by row the same records.
-
-    Returns
-    -------
-    RuleCounts
+    `original`, `masked`: row by row the same records.
     """
     before = violations(rule, original, collected=True)
     sure, broken = _judge_rule(rule, masked, False)
@@ -168,16 +140,16 @@ class _Judge:
         if isinstance(node, Membership):
             each = tuple(Relation("=", node.value, constant) for constant in node.among)
             return self.condition(Junction("or", each)) if self._numeric(node.value) else self._among(node)
-        return self._compared(node)
+        return self._judge_relation(node)
 
-    def _compared(self, node: Relation) -> Truth:
+    def _judge_relation(self, node: Relation) -> Truth:
         left, right, sign = node.left, node.right, node.sign
         words = [side for side in (left, right) if self._wordy(side)]
         if words:
             if isinstance(left, Constant):
                 left, right, sign = right, left, {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(sign, sign)
             if isinstance(left, ColumnValue) and isinstance(right, Constant) and self._wordy(left):
-                return self._labelled(left, lambda labels: self._matches(left.name, labels, sign, right))
+                return self._judge_labels(left, lambda labels: self._matches(left.name, labels, sign, right))
             if (
                 isinstance(left, ColumnValue)
                 and isinstance(right, ColumnValue)
@@ -193,9 +165,9 @@ class _Judge:
             found = [self._matches(node.value.name, labels, "=", each) for each in node.among]
             return np.any(found, axis=0) if labels else np.zeros(0, dtype=np.bool_)
 
-        return self._labelled(node.value, matches)
+        return self._judge_labels(node.value, matches)
 
-    def _labelled(self, named: ColumnValue, matches: Callable[[tuple[str, ...]], NDArray[np.bool_]]) -> Truth:
+    def _judge_labels(self, named: ColumnValue, matches: Callable[[tuple[str, ...]], NDArray[np.bool_]]) -> Truth:
         """A condition on the categories of a column, each published label read as the categories it may stand for."""
         table, name = self.table, named.name
         attribute, level = table.attribute(name), table.level(name)

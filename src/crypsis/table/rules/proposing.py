@@ -39,8 +39,6 @@ TRIED = 200
 class ProposedRule:
     """A rule, the records that show it, and how surprising that is in bits.
 
-    Examples
-    --------
     >>> ProposedRule("start <= end", 200, 151.0).records
     200
     """
@@ -53,22 +51,6 @@ class ProposedRule:
 def proposed_rules(table: Table, names: Sequence[str], masked: Iterable[str]) -> tuple[ProposedRule, ...]:
     """Propose rules between columns.
 
-    Parameters
-    ----------
-    table : Table
-        As collected.
-    names : sequence of str
-        Columns that would be published.
-    masked : iterable of str
-        Those that are masked; every rule names one of them.
-
-    Returns
-    -------
-    tuple of ProposedRule
-        At most eight: sums and orders first, then by bits.
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> start = rng.integers(0, 100, 200)
     >>> table = Table.from_columns({"start": start.tolist(), "end": (start + rng.integers(0, 50, 200)).tolist()})
