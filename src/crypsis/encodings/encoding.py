@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import SearchError
-from crypsis.table.attribute import Attribute
+from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.table import Column, Table
 
 Genome = NDArray[Any]
@@ -68,7 +68,8 @@ class RememberingEncoding(Encoding):
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_decoded"}  # workers keep their own
+        # Workers keep their own tables.
+        return {name: value for name, value in self.__dict__.items() if name != "_decoded_tables"}
 
 
 # -- The columns of a masked table that differ from the original, as a genome.
@@ -90,13 +91,16 @@ class ColumnEncoding(Encoding):
         head = []
         for place, (before, after) in enumerate(zip(self.table.attributes, masked.attributes, strict=True)):
             column, level = masked.columns[place], masked.levels[place]
-            same = level == self.table.levels[place] and after.categories == before.categories
+            same = (level, after.categories, after.kind) == (self.table.levels[place], before.categories, before.kind)
             nan = column.dtype == np.float64
             if same and np.array_equal(column, self.table.columns[place], equal_nan=nan):
                 continue
             arrays[f"column{place}"] = column
             categories = None if after.categories == before.categories else list(after.categories)
-            head.append({"place": place, "level": level, "categories": categories})
+            entry: dict[str, Any] = {"place": place, "level": level, "categories": categories}
+            if after.kind != before.kind:
+                entry["kind"], entry["dates"] = after.kind.value, after.dates
+            head.append(entry)
         arrays["head"] = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
         buffer = io.BytesIO()
         np.savez_compressed(buffer, allow_pickle=False, **arrays)
@@ -111,8 +115,13 @@ class ColumnEncoding(Encoding):
         for entry in json.loads(parts["head"].tobytes()):
             name = self.table.names[entry["place"]]
             columns[name], levels[name] = parts[f"column{entry['place']}"], entry["level"]
+            changes: dict[str, Any] = {}
             if entry["categories"] is not None:
-                attributes[name] = self.table.attribute(name).but(categories=tuple(entry["categories"]), hierarchy=None)
+                changes = {"categories": tuple(entry["categories"]), "hierarchy": None}
+            if "kind" in entry:
+                changes |= {"kind": Kind(entry["kind"]), "dates": entry["dates"], "hierarchy": None}
+            if changes:
+                attributes[name] = self.table.attribute(name).but(**changes)
         masked = self.table.with_columns(columns, levels, attributes)
         if len(parts["kept"]) != len(self.table):
             raise SearchError("a stored baseline belongs to another table; start the run again in a new folder")
