@@ -7,9 +7,10 @@ a number as their mean.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +31,32 @@ from crypsis.table.hierarchy import (
 from crypsis.table.precision import Scaling
 from crypsis.table.table import LOCAL, Table
 
-_MISSING_CELLS = (
-    "a cell missing in the original loses nothing unless it was filled (1); a cell blanked by the masking, and every "
-    "cell of a suppressed record, counts 1"
-)
+AnyLoss = TypeVar("AnyLoss", bound=Measure)
+
+
+class BoundColumnLosses(BoundColumns[AnyLoss]):
+    """A loss of columns bound to an original: the mean over them, weighed by their importance."""
+
+    missing_cells: ClassVar[str]
+    """How missing cells are read, in a sentence of the reading."""
+
+    @abstractmethod
+    def by_column(self, masked: Table) -> NDArray[np.float64]:
+        """float64[columns]: the loss of each column."""
+
+    def read(self, masked: Table) -> float:
+        return float(100 * np.average(self.by_column(masked), weights=self._weights))
+
+    def explain(self, masked: Table) -> Reading:
+        columns = self.by_column(masked)
+        counts = {name: float(100 * loss) for name, loss in zip(self.names, columns, strict=True)}
+        mean = float(100 * np.average(columns, weights=self._weights))
+        return self.measure.make_reading(mean, self.names, self.missing_cells, counts)
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        """The importance of each column; all alike where none has any, as where one such column is read alone."""
+        return np.array(attribute_weights([self.original.attribute(name) for name in self.names]))
 
 
 @measures.add("cell-loss")
@@ -69,22 +92,13 @@ class CellLoss(Measure):
         return BoundCell.of(self, original)
 
 
-class BoundCell(BoundColumns[CellLoss]):
+class BoundCell(BoundColumnLosses[CellLoss]):
     """Cell loss bound to an original."""
 
-    def read(self, masked: Table) -> float:
-        return float(100 * np.average(self.by_column(masked), weights=self._weights))
-
-    def explain(self, masked: Table) -> Reading:
-        columns = self.by_column(masked)
-        counts = {name: float(100 * loss) for name, loss in zip(self.names, columns, strict=True)}
-        mean = float(100 * np.average(columns, weights=self._weights))
-        return self.measure.make_reading(mean, self.names, _MISSING_CELLS, counts)
-
-    @cached_property
-    def _weights(self) -> NDArray[np.float64]:
-        """The importance of each column; all alike where none has any, as where one such column is read alone."""
-        return np.array(attribute_weights([self.original.attribute(name) for name in self.names]))
+    missing_cells: ClassVar[str] = (
+        "a cell missing in the original loses nothing unless it was filled (1); a cell blanked by the masking, and "
+        "every cell of a suppressed record, counts 1"
+    )
 
     def by_column(self, masked: Table) -> NDArray[np.float64]:
         """Mean loss of each column, 0 to 1."""
@@ -185,11 +199,6 @@ def _other_leaf(
 
 Floats = NDArray[np.float64]
 
-_MISSING = (
-    "a cell missing in the original loses nothing unless it is filled (1); a blanked cell, and every cell of a "
-    "suppressed record, is read as a draw from the whole column"
-)
-
 
 @measures.add("information-loss")
 class InformationLoss(Measure):
@@ -224,22 +233,13 @@ class InformationLoss(Measure):
         return BoundInformation.of(self, original)
 
 
-class BoundInformation(BoundColumns[InformationLoss]):
+class BoundInformation(BoundColumnLosses[InformationLoss]):
     """Information loss bound to an original."""
 
-    def read(self, masked: Table) -> float:
-        return float(100 * np.average(self.by_column(masked), weights=self._weights))
-
-    def explain(self, masked: Table) -> Reading:
-        columns = self.by_column(masked)
-        counts = {name: float(100 * loss) for name, loss in zip(self.names, columns, strict=True)}
-        mean = float(100 * np.average(columns, weights=self._weights))
-        return self.measure.make_reading(mean, self.names, _MISSING, counts)
-
-    @cached_property
-    def _weights(self) -> Floats:
-        """The importance of each column; all alike where none has any, as where one such column is read alone."""
-        return np.array(attribute_weights([self.original.attribute(name) for name in self.names]))
+    missing_cells: ClassVar[str] = (
+        "a cell missing in the original loses nothing unless it is filled (1); a blanked cell, and every cell of a "
+        "suppressed record, is read as a draw from the whole column"
+    )
 
     @cached_property
     def _contents(self) -> dict[str, ColumnInformation]:

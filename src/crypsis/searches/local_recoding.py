@@ -9,7 +9,6 @@ moves; what costs more is worked out task by task. Stored are the classes found 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -18,99 +17,64 @@ from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.encodings.generalisation import RecodingEncoding
-from crypsis.engines import Engine
-from crypsis.evolution import Application, Elitist, Genome, Operator, Problem, Scores
-from crypsis.evolution.selection import DominanceOrder
+from crypsis.evolution import Genome, Problem, Scores
 from crypsis.kernels.classes import ContentDemands
-from crypsis.masking.local_recoding import LocalRecoding, Solving
+from crypsis.masking.local_recoding import LocalClasses, LocalRecoding, Solving
 from crypsis.masking.method import Family
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.diversity import LDiversity
+from crypsis.searches.candidates import STREAMS, TOGETHER, GradualCandidates
 from crypsis.searches.chains import KGridSearch
-from crypsis.searches.search import ObjectiveScores, searches
+from crypsis.searches.search import searches
 from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
-STREAMS = 1 << 40
 LEAST_MOVES, MOST_MOVES = 20, 25
 """Powers of two of comparisons that are spent on moving records, where some are."""
 AT_ONCE = 300_000_000
 """Cells of records times nodes above which the search begins with few nodes and without moves."""
-TOGETHER, TOGETHER_UP_TO = 2, 20_000
-"""Candidates that are worked out side by side, unless there are more workers, and records up to which they are."""
-KEPT_CELLS = 16_000_000
-"""Records of all genomes that are kept: some 60 megabytes, unless twelve genomes have more."""
+TOGETHER_UP_TO = 20_000
+"""Records up to which candidates are worked out side by side."""
 
 
 @dataclass(frozen=True, eq=False)
-class RecodingCandidates:
-    """What the search varies: k, l, how many nodes are offered and which; and how a candidate is worked out."""
+class RecodingCandidates(GradualCandidates[LocalClasses]):
+    """What the search varies: k, l, how many nodes are offered and which."""
 
-    encoding: RecodingEncoding  # genome ⇄ recoded table
-    k_grid: tuple[int, ...]  # class sizes to begin with; the search stays between the least and the largest
+    kept_genomes: ClassVar[int] = 16_000_000
+    """Records: some 60 megabytes."""
+
     diversity: int  # confidential values that every class must have
     exponents: tuple[int, int]  # least and largest power of two of nodes that are offered
     # what every class must hold, where models ask for more than k
     contents: ContentDemands | None = field(default=None, repr=False)
-    _kept: dict[bytes, Genome] = field(default_factory=dict, repr=False)
-    """The last few genomes worked out, oldest first: the questions that follow need not work them out again."""
-    _begun: dict[bytes, Solving] = field(default_factory=dict, repr=False)
-    """Candidates that are being worked out."""
 
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_kept": {}, "_begun": {}}
+    @property
+    def genome_size(self) -> int:
+        return len(self.encoding.table)
 
-    @staticmethod
-    def key(candidate: Genome) -> bytes:
-        """Equal for equal candidates."""
-        return np.asarray(candidate, dtype=np.int64).tobytes()
+    @property
+    def together(self) -> int:
+        return TOGETHER if len(self.encoding.table) <= TOGETHER_UP_TO else 1
 
-    def express(self, candidate: Genome) -> Genome:
-        """The classes found and the node of each."""
-        key = self.key(candidate)
-        while key not in self._kept:
-            self._work_out(key, candidate)
-        return self._kept[key]
-
-    def ready(self, candidates: Sequence[Genome], engine: Engine) -> bool:
-        """Work out a task of the first candidates that are not worked out yet; whether none is left."""
-        if not engine.here:
-            return True
-        missing = {key: each for each in candidates if (key := self.key(each)) not in self._kept}
-        least = TOGETHER if len(self.encoding.table) <= TOGETHER_UP_TO else 1
-        engine.map(_work_out, [*missing.items()][: max(least, engine.workers)], self)
-        return all(key in self._kept for key in missing)
-
-    def _work_out(self, key: bytes, candidate: Genome) -> None:
-        """One task of the work; the genome is kept after the last."""
-        if key not in self._begun:
-            self._begun[key] = self._solve_tasks(candidate)
-        try:
-            next(self._begun[key])
-        except StopIteration as end:
-            self._kept[key] = self.encoding.encode(end.value)
-            self._begun.pop(key)
-            for oldest in list(self._kept)[: -max(12, KEPT_CELLS // len(self.encoding.table))]:
-                self._kept.pop(oldest, None)
-
-    def _solve_tasks(self, candidate: Genome) -> Solving:
+    def solve_tasks(self, candidate: Genome) -> Solving:
         k, diversity, exponent, moves, stream = (int(value) for value in candidate)
         nodes, effort = max(10, 1 << exponent), 1 << moves if moves else 0
         method = LocalRecoding(columns=self.encoding.names, k=k, l=diversity, nodes=nodes, effort=effort)
         return method.solve_tasks(self.encoding.table, np.random.default_rng([k, exponent, stream]), self.contents)
 
-
-def _work_out(candidates: RecodingCandidates, missing: tuple[bytes, Genome]) -> None:
-    candidates._work_out(*missing)
-
-
-def _demanded_size(candidate: Genome) -> dict[str, float | int | str]:
-    """The class size that was demanded."""
-    return {"k": int(candidate[0])}
+    def vary(self, candidate: Genome, rng: Generator) -> None:
+        candidate[4] = rng.integers(STREAMS)
+        if rng.random() < 0.5:
+            candidate[0] = self.another_size(candidate[0], rng)
+        if rng.random() < 0.5:
+            candidate[2] = rng.integers(self.exponents[0], self.exponents[1] + 1)
+        if rng.random() < 0.5:
+            candidate[3] = rng.choice([0, *range(LEAST_MOVES, MOST_MOVES + 1)])
 
 
 @dataclass(frozen=True)
@@ -125,27 +89,6 @@ class RecodingScores:
         masked = encoding.decode(self.candidates.express(candidate))
         sizes = equivalence_class_sizes(masked, masked.quasi_identifiers or list(encoding.names))[masked.kept]
         return self.loss.read(masked), 100.0 * float((1.0 / sizes).mean())
-
-
-@dataclass(frozen=True)
-class Redraw(Operator):
-    """Another stream, and as likely as not another k, another number of nodes, and more or fewer moves."""
-
-    space: RecodingCandidates = field(repr=False)
-    name: str = "redraw"
-    arity: int = 1
-
-    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
-        child = parents[0].copy()
-        child[4] = rng.integers(STREAMS)
-        if rng.random() < 0.5:
-            low, high = self.space.k_grid[0], self.space.k_grid[-1]
-            child[0] = int(np.clip(round(float(child[0]) * float(np.exp(rng.normal(0.0, 0.3)))), low, high))
-        if rng.random() < 0.5:
-            child[2] = rng.integers(self.space.exponents[0], self.space.exponents[1] + 1)
-        if rng.random() < 0.5:
-            child[3] = rng.choice([0, *range(LEAST_MOVES, MOST_MOVES + 1)])
-        return [child]
 
 
 @searches.add("local-recoding")
@@ -215,22 +158,8 @@ class LocalRecodingSearch(KGridSearch):
         candidates = RecodingCandidates(encoding, k_grid, self.l, (min(8, most), most), contents)
         quick = len(table) * len(encoding.names) * self.nodes > AT_ONCE
         nodes, moves = (min(8, most), 0) if quick else (most, MOST_MOVES)
-        start = tuple(np.array([k, self.l, nodes, moves, 0], dtype=np.int64) for k in candidates.k_grid)
+        start = [np.array([k, self.l, nodes, moves, 0], dtype=np.int64) for k in candidates.k_grid]
         own = RecodingScores(candidates, InformationLoss(columns=encoding.names).against(table))
-        size, redraw = max(len(start), 2), Application(Redraw(candidates), self.offspring)
-        return Problem(
-            key=candidates.key,
-            strategy=Elitist(size, (redraw,), order=DominanceOrder()),
-            start=start,
-            evaluate=own if objective is None else ObjectiveScores(encoding, objective, candidates.express),
-            objectives=("loss", "risk"),
-            express=candidates.express,
-            ready=candidates.ready,
-            together=TOGETHER,
-            facts=_demanded_size,
-            notes={
-                "k": list(candidates.k_grid),
-                "columns": list(encoding.names),
-                "nodes": float(Lattice.of(table, encoding.names).size),
-            },
+        return candidates.pose(
+            start, own, objective, self.offspring, {"nodes": float(Lattice.of(table, encoding.names).size)}
         )
