@@ -18,12 +18,17 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from crypsis.plan import Plan
 from crypsis.plan.document import as_toml
 from crypsis.studio import jobs, session
 from crypsis.studio.jobs import Job
-from crypsis.studio.studio import Bundle
+from crypsis.studio.pages import home
+from crypsis.studio.server import build_file
+from crypsis.studio.studio import Bundle, Studio
+from crypsis.studio.workspace import Workspace
 
 PATIENCE = 240.0
 """Seconds until a wait is given up: kernels may have to be compiled first, and the machine be busy."""
@@ -71,6 +76,11 @@ def quicken(plan: Path, budget: str, search: str = "memetic") -> None:
     document["search"] = [each for each in document["search"] if each["name"] == search]
     document["run"] = {"budget": budget, "points": 8, "seed": 11}
     plan.write_text(as_toml(Plan.parse(document)), encoding="utf-8")
+
+
+def whole_studio(studio: Studio) -> Starlette:
+    """The pages of one file at the root, beside what opens files."""
+    return Starlette(routes=[*home.routes(Workspace(studio.home))[1:], Mount("/", build_file(studio))])
 
 
 class Server:

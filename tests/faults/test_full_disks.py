@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from browsing import whole_studio
 from crypsis.errors import Interrupted, TableError
 from crypsis.masking import Microaggregation
 from crypsis.privacy import KAnonymity
@@ -20,7 +21,6 @@ from crypsis.release import ReleaseDescription, publish, verify
 from crypsis.run import Run
 from crypsis.studio import access
 from crypsis.studio.access import AccessControl, Credentials
-from crypsis.studio.server import build
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Bundle, Studio
 from crypsis.table.example import example
@@ -101,7 +101,9 @@ def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Studio:
 @pytest.fixture
 def client(studio: Studio) -> Iterator[TestClient]:
     entry = Credentials(8000)
-    with TestClient(AccessControl(build(studio), entry), base_url=ORIGIN["origin"], follow_redirects=False) as made:
+    with TestClient(
+        AccessControl(whole_studio(studio), entry), base_url=ORIGIN["origin"], follow_redirects=False
+    ) as made:
         made.get(f"/?token={entry.token}")
         yield made
 

@@ -71,18 +71,19 @@ class Visitor:
         Asked from a page beside it: the page itself is loaded again when a run has been read.
         """
         beside = page.context.new_page()
-        beside.goto("/".join([*page.url.split("/")[:3], "head"]))
+        base = "/".join(page.url.split("/")[:5])
+        beside.goto(f"{base}/head")
         found = beside.evaluate(
-            """async pinned => {
-                const content = await (await fetch('/front.json')).json();
-                const post = (path, fields) => fetch(path, {method: 'POST', body: new URLSearchParams(fields)});
+            """async ([pinned, base]) => {
+                const content = await (await fetch(base + '/front.json')).json();
+                const post = (path, fields) => fetch(base + path, {method: 'POST', body: new URLSearchParams(fields)});
                 for (const number of content.pins) await post(`/unpin/${number}`);
                 await post('/limits', {loss: 100, risk: 100});
                 await post(`/choose/${content.default}`);
                 if (pinned) await post(`/pin/${content.default}`);
                 return content.default;
             }""",
-            pinned,
+            [pinned, base],
         )
         beside.close()
         return int(found)

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from browsing import whole_studio
 from crypsis.studio import access
 from crypsis.studio.access import DOOR, AccessControl, Credentials, access_file_with_token, own_host
-from crypsis.studio.server import build, listen
+from crypsis.studio.server import listen
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Bundle, Studio
 
@@ -39,7 +40,7 @@ def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Studio:
 
 @pytest.fixture
 def client(studio: Studio, entry: Credentials) -> Iterator[TestClient]:
-    with TestClient(AccessControl(build(studio), entry), base_url=HOME, follow_redirects=False) as made:
+    with TestClient(AccessControl(whole_studio(studio), entry), base_url=HOME, follow_redirects=False) as made:
         yield made
 
 
@@ -127,7 +128,7 @@ def test_every_studio_has_a_name_of_its_own() -> None:
 
 def test_a_studio_with_a_name_of_its_own_answers_to_no_other(studio: Studio) -> None:
     entry = Credentials(8000, own_host())
-    with TestClient(AccessControl(build(studio), entry), base_url=entry.home, follow_redirects=False) as client:
+    with TestClient(AccessControl(whole_studio(studio), entry), base_url=entry.home, follow_redirects=False) as client:
         assert client.get(f"/?token={entry.token}").status_code == 303
         assert client.get("/data").status_code == 200
         for host in ("127.0.0.1:8000", "localhost:8000", "crypsis-1.localhost:8000"):

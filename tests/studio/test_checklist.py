@@ -14,7 +14,7 @@ from crypsis.measures.objective import Complaint
 from crypsis.plan.sections import Column
 from crypsis.release import verify
 from crypsis.studio.pages.release import release_page_checklist
-from crypsis.studio.server import build
+from crypsis.studio.server import build_file
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Bundle, Studio
 from crypsis.table.attribute import Role
@@ -48,7 +48,7 @@ def session(searched: Path, tmp_path: Path) -> Iterator[Session]:
 @pytest.fixture
 def client(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr(Bundle, "prepare", lambda self: None)
-    with TestClient(build(Studio(tmp_path, session))) as made:
+    with TestClient(build_file(Studio(tmp_path, session))) as made:
         yield made
 
 

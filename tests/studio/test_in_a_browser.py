@@ -23,10 +23,10 @@ READY = "body[data-ready]"
 IDLE = "document.querySelectorAll('[aria-busy=true]').length === 0"
 PINNED = "number => document.getElementById('head-pins').textContent.split(', ').includes(String(number))"
 UNPINNED = PINNED.replace("=> document", "=> !document")
-POINTS = "fetch('/front.json').then(r => r.json()).then(c => c.points.length)"
+POINTS = "fetch(document.body.dataset.base + '/front.json').then(r => r.json()).then(c => c.points.length)"
 
 
-def go(page: Any, server: Server, path: str = "/") -> None:
+def go(page: Any, server: Server, path: str = "/front") -> None:
     page.goto(server.base + path)
     page.wait_for_selector(READY)
 
@@ -49,7 +49,7 @@ def test_from_file_to_verified_release(own_home: Path, visitor: Any) -> None:
     plan.write_text("# Agreed with the data protection officer.\n" + plan.read_text(), encoding="utf-8")
     with serving(own_home) as server:
         page = visitor.enter(server)
-        assert page.url == server.base + "/"  # the token has left the address
+        assert page.url == server.base + "/front"  # the token has left the address
         wait_words(page, "Finished")
 
         go(page, server, "/data")
@@ -130,8 +130,10 @@ def test_reload_kill_and_restart_lose_nothing(own_home: Path, visitor: Any) -> N
         page.focus("#front-table button")
         label = "document.activeElement.getAttribute('aria-label')"
         held = page.evaluate(label)
-        number = page.evaluate("async () => (await (await fetch('/front.json')).json()).points.at(-1).number")
-        page.evaluate("number => fetch(`/pin/${number}`, {method: 'POST'})", number)
+        number = page.evaluate(
+            "async () => (await (await fetch(document.body.dataset.base + '/front.json')).json()).points.at(-1).number"
+        )
+        page.evaluate("number => fetch(`${document.body.dataset.base}/pin/${number}`, {method: 'POST'})", number)
         row = "number => document.querySelector(`tr[data-number='${number}']`)?.textContent.includes('pinned')"
         until(page, row, number)
         assert page.evaluate(label) == held  # the page was brought up to date and the focus stayed
@@ -140,12 +142,14 @@ def test_reload_kill_and_restart_lose_nothing(own_home: Path, visitor: Any) -> N
         assert job.alive
 
         server.kill()
+        page.wait_for_selector("#gone", state="visible")  # said at once, and for as long as it is so
         assert job.alive  # the search outlives the studio
         os.kill(job.pid, signal.SIGKILL)
         ended(job)
         server = Server(own_home)
-        page = visitor.enter(server)
-        wait_words(page, "Paused")
+        page.wait_for_selector("#gone", state="hidden")  # the open page has found the studio that was started again
+        wait_words(page, "The search was killed")
+        assert page.get_attribute("#search-words", "class") == "level-stop"
         before = page.evaluate(POINTS)
         assert before > 3
         page.click("#start")
@@ -157,6 +161,40 @@ def test_reload_kill_and_restart_lose_nothing(own_home: Path, visitor: Any) -> N
         server.stop()
     end_searches(own_home)
     assert not jobs.is_running(run)
+
+
+def test_two_tabs_hold_two_files_and_home_lists_both(own_home: Path, visitor: Any) -> None:
+    small_example(own_home)
+    content = b"age,sex,ill\n" + b"".join(
+        b"%d,%s,%s\n" % (20 + n % 9, b"fm"[n % 2 :][:1], b"yn"[n % 3 % 2 :][:1]) for n in range(60)
+    )
+    with serving(own_home) as server:
+        first = visitor.enter(server)
+        second = visitor.page(first.context)
+        go(second, server, "/../..")
+        second.set_input_files("#file", files=[{"name": "ward.csv", "mimeType": "text/csv", "buffer": content}])
+        second.click("#upload button")
+        second.wait_for_selector("tr[data-column=ill]")
+        first.reload()
+        first.wait_for_selector(READY)
+        assert first.inner_text("#head dd").startswith("people.csv")
+        assert second.inner_text("#head dd").startswith("ward.csv")
+        assert first.url.split("/s/")[1][:12] != second.url.split("/s/")[1][:12]
+        third = visitor.page(first.context)
+        go(third, server, "/../..")
+        assert third.locator("#cards h3").all_inner_texts()[:2] != []
+        assert sorted(text.split()[0] for text in third.locator("#cards h3").all_inner_texts()) == [
+            "people.csv",
+            "ward.csv",
+        ]
+        copies = list(own_home.glob("uploads/*/ward.csv"))
+        assert len(copies) == 1
+        third.click("[aria-label='Delete the copy of ward.csv']")
+        until(third, lambda: not copies[0].exists())
+        third.wait_for_selector("#cards li")
+        until(third, "document.querySelectorAll('#cards h3').length === 1")
+        second.reload()
+        assert "no such file in the studio any more" in second.inner_text("body")
 
 
 def test_two_tabs_agree(server: Server, visitor: Any) -> None:
@@ -230,14 +268,14 @@ def test_keyboard_alone(server: Server, visitor: Any) -> None:
     page.wait_for_selector("#help[open]")
     page.keyboard.press("Escape")
     page.wait_for_selector("#help:not([open])", state="attached")
-    tab_to(page, "nav a[href='/release']", 400)
+    tab_to(page, "nav a[href$='/release']", 400)
     page.keyboard.press("Enter")
     page.wait_for_url("**/release")
     page.wait_for_selector(READY)
     tab_to(page, "#export")
     page.keyboard.press("Enter")
     page.wait_for_selector("#verified .banner.good")
-    tab_to(page, "nav a[href='/']", 400)
+    tab_to(page, "nav a[href$='/front']", 400)
     page.keyboard.press("Enter")
     page.wait_for_selector("#pin:has-text('Unpin')")
     page.keyboard.press("p")
@@ -259,7 +297,7 @@ def test_the_browser_enters_by_a_file_and_no_other_server_hears_of_it(
         assert server.address.split("token=")[1] not in file
         page.goto(file)
         page.wait_for_selector(READY)
-        assert page.url == server.base + "/"
+        assert page.url == server.base + "/front"
         assert list(finished.glob("open-*.html")) == []
         for context in (page.context, visitor.context()):
             again = visitor.page(context)

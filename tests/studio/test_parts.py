@@ -26,9 +26,10 @@ from crypsis.studio.pages.compare import (
     compared_cramer,
     explain_compared_match,
 )
-from crypsis.studio.pages.data import MOST_ORDERED, entry, grid, safe_upload_name, settle_columns_on_page, sweep_uploads
+from crypsis.studio.pages.data import MOST_ORDERED, entry, grid, settle_columns_on_page
 from crypsis.studio.pages.front import MOST_MARKS
 from crypsis.studio.pages.goal import apply_goal_page
+from crypsis.studio.pages.home import safe_upload_name, sweep_uploads
 from crypsis.studio.responses import respond_with_report
 from crypsis.studio.session import MOST_PINS, Session
 from crypsis.table.example import example

@@ -14,7 +14,7 @@ from crypsis.cli.app import app
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.sealed_cache import KEY, sealed_cache_folder
 from crypsis.studio import studio
-from crypsis.studio.pages.data import upload_folder
+from crypsis.studio.pages.home import upload_folder
 from crypsis.studio.session import Session, write_example_for_session
 from run.runs import folder_with
 

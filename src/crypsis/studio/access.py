@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hmac
 import html
+import json
 import logging
 import secrets
 from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -22,15 +24,17 @@ from crypsis.table.atomic_files import write_atomically
 
 SMALL = 2_000_000
 """Largest body of a form, in bytes."""
-UPLOAD = "/data/upload"
+UPLOAD = "/upload"
 LARGEST = 1_000_000_000
 """Largest uploaded file, in bytes."""
 DOOR, TOKEN_FORM = "/enter", 200
 """Where the token is posted, and the largest form that does it, in bytes."""
+PLACE = "place.json"
+"""The file of the studio's last place, in its own folder."""
 ENTERED = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Crypsis studio</title>'
     '<link rel="icon" href="data:,">'
-    '<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the studio</a></p></html>'
+    '<meta http-equiv="refresh" content="0; url={landing}"><p><a href="{landing}">Open the studio</a></p></html>'
 )
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -56,10 +60,12 @@ class Credentials:
     it. A random name that ends in ``.localhost`` leads to this machine too and has cookies of its own.
     """
 
-    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
-        self.token, self.cookie = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+    def __init__(self, port: int, host: str = "127.0.0.1", cookie: str = "") -> None:
+        self.token, self.cookie = secrets.token_urlsafe(32), cookie or secrets.token_urlsafe(32)
         self.name = f"crypsis-{port}"
         self.host = f"{host}:{port}"
+        self.landing = "/"
+        """The page that the first address leads to."""
         self.entered: Callable[[], None] = lambda: None
         """Removes what only served to come in; called when somebody has, and at the end."""
 
@@ -71,7 +77,7 @@ class Credentials:
     @property
     def first_address(self) -> str:
         """The address to open; it works as long as the studio runs."""
-        return f"{self.home}/?token={self.token}"
+        return f"{self.home}{self.landing}?token={self.token}"
 
     def exchange(self, given: str) -> bool:
         """Whether the token is right."""
@@ -85,6 +91,30 @@ class Credentials:
         pairs = (part.partition("=") for part in header.split(";"))
         held = [value.strip() for name, _, value in pairs if name.strip() == self.name]
         return any(hmac.compare_digest(value.encode(), self.cookie.encode()) for value in held)
+
+
+@dataclass(frozen=True)
+class StudioPlace:
+    """Where the studio of a user was last: a studio that is started again takes it, so that open pages go on.
+
+    It is in the studio's own folder, which only its user can read.
+    """
+
+    host: str
+    port: int
+    cookie: str
+
+    @classmethod
+    def read(cls, home: Path) -> StudioPlace | None:
+        """The place of the last studio, if there was one."""
+        try:
+            return cls(**json.loads((home / PLACE).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def write(self, home: Path) -> None:
+        """Remember the place."""
+        write_atomically(home / PLACE, json.dumps(asdict(self)).encode(), replace=True)
 
 
 def own_host() -> str:
@@ -132,7 +162,7 @@ class AccessControl:
         if not self.entry.exchange(given[0]):
             return _refuse(403, "The token is wrong; open the address the studio printed when it started.")
         # Not a redirect: the first request with the cookie must come from a page of the studio.
-        return self._with_cookie(HTMLResponse(ENTERED))
+        return self._with_cookie(HTMLResponse(ENTERED.format(landing=html.escape(self.entry.landing))))
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -160,8 +190,9 @@ class AccessControl:
         """None for a request with the cookie, the cookie for one with the token, else a refusal."""
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         if given is not None:
-            if scope["path"] == "/" and scope["method"] == "GET" and self.entry.exchange(given[0]):
-                return self._with_cookie(RedirectResponse("/", status_code=303))
+            here = scope["path"] in ("/", self.entry.landing)
+            if here and scope["method"] == "GET" and self.entry.exchange(given[0]):
+                return self._with_cookie(RedirectResponse(scope["path"], status_code=303))
             return _refuse(403, "This address is wrong; open the one the studio printed when it started.")
         if self.entry.admits(Headers(scope=scope).get("cookie", "")):
             return None

@@ -15,8 +15,9 @@ import sys
 import threading
 import time
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from filelock import lock_descriptor
 
@@ -39,6 +40,7 @@ class Job:
     pid: int
     born: str
     log: str
+    stopped: bool = False  # whether it was asked to stop
 
     @property
     def alive(self) -> bool:
@@ -123,6 +125,7 @@ def stop(folder: Path, patience: float = PATIENCE) -> None:
         if _is_locked(folder):
             raise SearchError(f"{folder.name}: this search was started outside the studio; stop it there with Ctrl-C")
         return
+    write_atomically(record(folder), json.dumps(asdict(replace(known, stopped=True))).encode(), replace=True)
     os.kill(known.pid, signal.SIGTERM)
     until = time.monotonic() + patience
     while known.alive and time.monotonic() < until:
@@ -191,3 +194,43 @@ def job_run_status(folder: Path) -> RunStatus:
         notes.get("budget"),
         bool(notes.get("finished", False)),
     )
+
+
+# -- The state of a search in words, for every page.
+
+Level = Literal["open", "good", "look", "stop"]
+"""How news is shown: nothing known yet, as it should be, worth a look, or it stops the work."""
+
+
+@dataclass(frozen=True)
+class RunState:
+    """How a search stands."""
+
+    state: Literal["none", "running", "finished", "paused", "ended", "failed"]
+    words: str
+    level: Level
+    status: RunStatus = RunStatus()
+
+
+def run_state(folder: Path | None, status: RunStatus | None = None) -> RunState:
+    """How the search in a folder stands: also that it was killed, or failed, and what can be done."""
+    if folder is None:
+        return RunState("none", "No search yet.", "open")
+    going, known = is_running(folder), recorded_job(folder)
+    complaint = known.complaint() if known is not None and not going else ""
+    if not (folder / STORE).is_file():
+        if going:
+            return RunState("running", "The search is starting …", "open")
+        return RunState("failed", complaint or "The search ended before it wrote anything.", "stop")
+    seen = status or job_run_status(folder)
+    figures = f"{seen.solutions} solutions measured, {seen.evaluations} candidates tried in {seen.elapsed:.0f} s"
+    if going:
+        return RunState("running", f"Searching: {figures}", "open", seen)
+    if complaint:
+        return RunState("failed", complaint, "stop", seen)
+    if seen.finished:
+        return RunState("finished", f"Finished: {figures}.", "good", seen)
+    if known is None or known.stopped:
+        return RunState("paused", f"Paused: {figures}.", "look", seen)
+    words = f"The search was killed or crashed: {figures}. Continue goes on from there; nothing measured is lost."
+    return RunState("ended", words, "stop", seen)

@@ -17,16 +17,18 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.types import Receive, Scope, Send
 
-from crypsis.errors import TableError
-from crypsis.studio.access import AccessControl, Credentials, access_file_with_token, own_host
-from crypsis.studio.pages import compare, data, front, goal, release
-from crypsis.studio.pages.data import sweep_uploads
+from crypsis.errors import CrypsisError, TableError
+from crypsis.studio.access import AccessControl, Credentials, StudioPlace, access_file_with_token, own_host
+from crypsis.studio.pages import compare, data, front, goal, home, release
+from crypsis.studio.pages.home import sweep_uploads
 from crypsis.studio.responses import Handler, route_get_responses
 from crypsis.studio.session import open_example_session, open_path
 from crypsis.studio.studio import Studio, studio_home
+from crypsis.studio.workspace import Workspace
 
 # -- The routes of the studio.
 
@@ -35,23 +37,54 @@ EVERY = 0.7
 """Seconds between two checks of the run."""
 
 
-def build(studio: Studio) -> Starlette:
-    """The application; `access` decides who may use it."""
-    pages = (data, goal, front, compare, release)
+def build(workspace: Workspace) -> Starlette:
+    """The application: Home, and the pages of every file under its own address; `access` decides who may use it."""
     return Starlette(
         routes=[
-            *(route for page in pages for route in page.routes(studio)),
-            route_get_responses("/head", lambda request: studio.part("head.html", head=studio.head())),
-            Route("/events", _events(studio)),
-            Route("/vega.js", _draw_handler(studio)),
+            *home.routes(workspace),
+            Route("/events", _events(workspace.revision, workspace)),
+            Route("/vega.js", _draw_handler(workspace)),
             Route("/static/{name}", _static()),
+            Mount("/s/{key}", _Files(workspace)),
         ],
         exception_handlers={404: _nothing_here, 500: _own_problem},
     )
 
 
+def build_file(studio: Studio) -> Starlette:
+    """The pages of one file."""
+    pages = (data, goal, front, compare, release)
+    return Starlette(
+        routes=[
+            route_get_responses("/", lambda request: RedirectResponse(f"{studio.address}{studio.first_page()}", 303)),
+            *(route for page in pages for route in page.routes(studio)),
+            route_get_responses("/head", lambda request: studio.part("head.html", head=studio.head())),
+            Route("/events", _events(lambda: _state(studio), studio)),
+        ],
+        exception_handlers={404: _nothing_here, 500: _own_problem},
+    )
+
+
+class _Files:
+    """The pages of each file; made when they are first asked for."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._built: dict[int, tuple[Studio, Starlette]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            studio = await run_in_threadpool(self.workspace.studio, scope["path_params"]["key"])
+        except CrypsisError as error:
+            await PlainTextResponse(f"{error}\n", status_code=404)(scope, receive, send)
+            return
+        if id(studio) not in self._built:
+            self._built[id(studio)] = (studio, build_file(studio))
+        await self._built[id(studio)][1](scope, receive, send)
+
+
 def _nothing_here(request: Request, error: Exception) -> Response:
-    return PlainTextResponse("There is no such page; go back to the Front page of the studio.\n", status_code=404)
+    return PlainTextResponse("There is no such page; go back to the first page of the studio.\n", status_code=404)
 
 
 def _own_problem(request: Request, error: Exception) -> Response:
@@ -59,9 +92,9 @@ def _own_problem(request: Request, error: Exception) -> Response:
     return PlainTextResponse(words, status_code=500)
 
 
-def _draw_handler(studio: Studio) -> Handler:
+def _draw_handler(workspace: Workspace) -> Handler:
     async def handle(request: Request) -> Response:
-        script = await run_in_threadpool(studio.bundle.read)
+        script = await run_in_threadpool(workspace.bundle.read)
         return Response(script, media_type="text/javascript", headers={"cache-control": "private, max-age=86400"})
 
     return handle
@@ -86,13 +119,13 @@ def _state(studio: Studio) -> dict[str, Any]:
     return {"version": studio.revision(), **studio.status()}
 
 
-def _events(studio: Studio) -> Handler:
-    """Server-sent events: the state of the search when it changes, else a comment now and then."""
+def _events(state: Callable[[], dict[str, Any]], place: Studio | Workspace) -> Handler:
+    """Server-sent events: the state when it changes, else a comment now and then."""
 
     async def watch(request: Request) -> AsyncIterator[bytes]:
         last, quiet = "", 0
-        while not (studio.leaving() or await request.is_disconnected()):
-            content = await run_in_threadpool(_state, studio)
+        while not (place.leaving() or await request.is_disconnected()):
+            content = await run_in_threadpool(state)
             text = json.dumps(content)
             quiet += 1
             if text != last:
@@ -123,24 +156,41 @@ def serve_studio(
     own = studio_home()
     sweep_uploads(own)
     session = open_example_session(own) if path is None else open_path(path)
-    studio = Studio(own, session)
-    listeners = listen(port)
-    entry = Credentials(int(listeners[0].getsockname()[1]), own_host() if own_name else LOOPBACK[0])
+    workspace = Workspace(own)
+    studio = workspace.open(session)
+    entry, listeners = _take_place(own, port, own_name)
+    entry.landing = f"{studio.address}/"
     say(f"studio on {session.source.name}: {entry.first_address}")
     say("the address works on this machine while the studio runs; Ctrl-C ends the studio, searches continue")
     logging.getLogger("crypsis.studio").addHandler(logging.StreamHandler())
     if browser:
         webbrowser.open(access_file_with_token(own, entry).as_uri())
     settings = uvicorn.Config(
-        AccessControl(build(studio), entry),
+        AccessControl(build(workspace), entry),
         access_log=False, log_level="warning", lifespan="off", server_header=False, timeout_graceful_shutdown=1,
     )  # fmt: skip
     server = uvicorn.Server(settings)
-    studio.leaving = lambda: server.should_exit
+    workspace.leaving = lambda: server.should_exit
     try:
         server.run(sockets=listeners)
     finally:
         entry.entered()
+
+
+def _take_place(own: Path, port: int, own_name: bool) -> tuple[Credentials, list[socket.socket]]:
+    """Name, port and cookie of the last studio where they are free, so that its open pages find this one; else new."""
+    last = StudioPlace.read(own)
+    if last is not None and port in (0, last.port) and own_name == last.host.endswith(".localhost"):
+        try:
+            return Credentials(last.port, last.host, last.cookie), listen(last.port)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+    listeners = listen(port)
+    host, found = own_host() if own_name else LOOPBACK[0], int(listeners[0].getsockname()[1])
+    entry = Credentials(found, host)
+    StudioPlace(host, found, entry.cookie).write(own)
+    return entry, listeners
 
 
 def listen(port: int) -> list[socket.socket]:

@@ -263,12 +263,25 @@ class Choices:
     released: dict[str, str] = field(default_factory=dict)
 
 
+def choices_path(plan: Path) -> Path:
+    """The file of the choices of a session, next to its plan."""
+    return plan.with_name(f".{plan.stem}-studio.json")
+
+
+def read_choices(plan: Path) -> Choices:
+    """The choices of a session, made so far."""
+    try:
+        return Choices(**json.loads(choices_path(plan).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return Choices()
+
+
 class Session:
     """A file with its plan and run."""
 
     def __init__(self, source: Path, plan: Path, run: Path | None = None) -> None:
         self.source, self.plan_path = source, plan
-        self._choices_path = plan.with_name(f".{plan.stem}-studio.json")
+        self._choices_path = choices_path(plan)
         self.lock = threading.RLock()
         self._plan: tuple[str, Plan] | None = None
         self._choices: tuple[str, Choices] | None = None
@@ -322,14 +335,8 @@ class Session:
         """The choices; read again only if they were written since."""
         written, known = _stamp(self._choices_path), self._choices
         if known is None or known[0] != written:
-            known = self._choices = (written, self._chosen_so_far())
+            known = self._choices = (written, read_choices(self.plan_path))
         return known[1]
-
-    def _chosen_so_far(self) -> Choices:
-        try:
-            return Choices(**json.loads(self._choices_path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
-            return Choices()
 
     def change(self, **changes: Any) -> Choices:
         """Write changed choices."""
@@ -538,13 +545,22 @@ def open_path(path: Path) -> Session:
     if not path.is_file():
         raise TableError(f"{path.name}: there is no such file; check the path")
     if path.suffix.lower() == ".toml":
-        return Session((path.parent / Plan.read(path).data.source).resolve(), path)
+        return open_plan(path)
     if path.suffix.lower() not in ENDINGS:
         raise TableError(
             f"{path.name} ends in {path.suffix or 'nothing'!r}; the studio reads {', '.join(ENDINGS)}, a plan (.toml) "
             f"or a run folder"
         )
     return Session(path, path.with_name(f"{path.stem}-plan.toml"))
+
+
+def open_plan(plan: Path, source: Path | None = None) -> Session:
+    """The session of a plan; `source` is where its file was, for a plan that is not written yet."""
+    if plan.exists():
+        return Session((plan.parent / Plan.read(plan).data.source).resolve(), plan)
+    if source is None or not source.is_file():
+        raise TableError(f"{plan.name}: there is no such file any more; open the data file again")
+    return Session(source, plan)
 
 
 def _open_run(folder: Path) -> Session:

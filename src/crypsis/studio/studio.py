@@ -18,9 +18,9 @@ from crypsis.errors import CrypsisError, TableError
 from crypsis.plan import read_plan_budget
 from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.studio import jobs
-from crypsis.studio.jobs import RunStatus
 from crypsis.studio.session import Session
 from crypsis.table.atomic_files import private_folder, write_atomically
+from crypsis.table.attribute import Role
 from crypsis.text import burden_text_of_card, class_size_text, column_text, intruder_text, omission_text_on_card
 from crypsis.text.reports import count_text, figure_text, integer_text, percent_text
 
@@ -63,38 +63,39 @@ def studio_home() -> Path:
 
 # -- The studio: the session in use, rendering of pages, and the head and foot of every page.
 
-PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("front", "/", "Front"),
+PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("front", "/front", "Front"),
          ("compare", "/compare", "Compare"), ("release", "/release", "Release"))  # fmt: skip
 
 
-class Studio:
-    """The state that all requests share."""
+def templates() -> Environment:
+    """The templates of all pages, with the words and figures they print."""
+    environment = Environment(
+        loader=PackageLoader("crypsis.studio"),
+        autoescape=select_autoescape(default=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Callable[..., Any]] = {
+        "figure": figure_text, "count": count_text, "whole": integer_text, "percent": percent_text,
+        "omission": omission_text_on_card,
+        "column_text": column_text, "class_size_text": class_size_text, "burden_text": burden_text_of_card,
+        "intruder": intruder_text,
+    }  # fmt: skip
+    environment.filters |= filters
+    return environment
 
-    def __init__(self, home: Path, session: Session) -> None:
-        self.home, self.session = home, session
+
+class Studio:
+    """The pages of one file: its session, and what all requests about it share."""
+
+    def __init__(self, home: Path, session: Session, address: str = "", bundle: Bundle | None = None) -> None:
+        self.home, self.session, self.address = home, session, address
         self.opened = 1
         self.leaving: Callable[[], bool] = lambda: False
-        self.bundle = Bundle(home)
+        self.bundle = bundle or Bundle(home)
         self.bundle.prepare()
-        self.environment = Environment(
-            loader=PackageLoader("crypsis.studio"),
-            autoescape=select_autoescape(default=True),
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        filters: dict[str, Callable[..., Any]] = {
-            "figure": figure_text, "count": count_text, "whole": integer_text, "percent": percent_text,
-            "omission": omission_text_on_card,
-            "column_text": column_text, "class_size_text": class_size_text, "burden_text": burden_text_of_card,
-            "intruder": intruder_text,
-        }  # fmt: skip
-        self.environment.filters |= filters
-
-    def use_session(self, session: Session) -> None:
-        """Open another session."""
-        self.session = session
-        self.opened += 1
+        self.environment = templates()
 
     # -- pages --
 
@@ -110,7 +111,7 @@ class Studio:
 
     def render(self, template: str, **content: Any) -> str:
         """A template filled with content."""
-        return self.environment.get_template(template).render(content)
+        return self.environment.get_template(template).render({"base": self.address, **content})
 
     def head(self) -> dict[str, Any]:
         """File, rules, choices and status of the search."""
@@ -124,7 +125,7 @@ class Studio:
             "rules": self._rules(),
             "pins": session.pins,
             "chosen": session.chosen,
-            "status": self.status()["words"],
+            "status": self.status(),
         }
 
     def _rules(self) -> dict[str, Any]:
@@ -189,37 +190,23 @@ class Studio:
     def status(self) -> dict[str, Any]:
         """The state of the search, in words and figures."""
         session = self.session
-        folder = session.run_folder
         if not session.reading.done:
-            return {"state": "reading", "words": f"Reading {session.source.name} …", "used": None}
-        if folder is None:
-            return {"state": "none", "words": "No search yet.", "used": None}
-        going = jobs.is_running(folder)
-        if not session.has_run:
-            known = jobs.recorded_job(folder)
-            if going:
-                return {"state": "running", "words": "The search is starting …", "used": 0.0}
-            message = known.complaint() if known else ""
-            return {"state": "failed", "words": message or "The search ended before it wrote anything.", "used": None}
-        return self._of_run(folder, session.run_status(), going)
-
-    @staticmethod
-    def _of_run(folder: Path, seen: RunStatus, going: bool) -> dict[str, Any]:
-        message = f"{seen.solutions} solutions measured, {seen.evaluations} candidates tried in {seen.elapsed:.0f} s"
-        state = "running" if going else "finished" if seen.finished else "paused"
-        words = {
-            "running": f"Searching: {message}",
-            "finished": f"Finished: {message}.",
-            "paused": f"Paused: {message}.",
-        }[state]
-        known = jobs.recorded_job(folder)
-        complaint = known.complaint() if known and state == "paused" else ""
+            return {"state": "reading", "words": f"Reading {session.source.name} …", "level": "open", "used": None}
+        found = jobs.run_state(session.run_folder, session.run_status() if session.has_run else None)
         return {
-            "state": "failed" if complaint else state,
-            "words": complaint or words,
-            "used": _share(seen.elapsed, seen.budget) if going else None,
-            "budget": seen.budget,
+            "state": found.state,
+            "words": found.words,
+            "level": found.level,
+            "used": _share(found.status.elapsed, found.status.budget) if found.state == "running" else None,
+            "budget": found.status.budget,
         }
+
+    def first_page(self) -> str:
+        """The page on which work continues: Data while a column is undecided or there is no search, then the front."""
+        if self.session.run_folder is None:
+            return "/data"
+        undecided = [name for name, column in self.session.plan.columns.items() if column.role is Role.UNDECIDED]
+        return "/data" if undecided else "/front"
 
     def revision(self) -> str:
         """A version that changes whenever something on a page may change."""

@@ -1,32 +1,25 @@
-"""The Data page: role, kind and hierarchy of every column, and opening another file."""
+"""The Data page: role, kind and hierarchy of every column."""
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from crypsis.audits.default_roles import assign_default_roles
-from crypsis.errors import CrypsisError, TableError, listing
+from crypsis.errors import TableError, listing
 from crypsis.plan import Plan
-from crypsis.studio.access import UPLOAD
 from crypsis.studio.forms import Form, column_of_form, one
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
-from crypsis.studio.session import ENDINGS, MOST_COLUMNS, PART, WAIT, Session, open_example_session, open_path
+from crypsis.studio.session import MOST_COLUMNS, WAIT, Session
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.builders import BUILDERS, build_hierarchy
@@ -207,14 +200,14 @@ def _put_in_order(session: Session, name: str, values: Sequence[str]) -> list[st
         return session.save(document)
 
 
-# -- The Data page: role, kind and hierarchy of every column, and opening another file.
+# -- The Data page: role, kind and hierarchy of every column.
 
 ROWS = 20
 """Number of raw rows that can be shown."""
 
 
 class _DataPage:
-    """The grid, its changes, previews, and opening or uploading another file."""
+    """The grid, its changes and previews."""
 
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
@@ -274,103 +267,11 @@ class _DataPage:
         some = nw.from_native(to_frame(raw.take(np.arange(min(ROWS, len(raw))))), eager_only=True)
         return self.studio.part("rows.html", names=some.columns, rows=some.rows(), total=len(raw))
 
-    @changes("/data/open")
-    def open_typed(self, request: Request, form: Form) -> Response:
-        path = one(form, "path")
-        if not path:
-            raise TableError("no path is given; write the path of a data file, a plan or a run folder")
-        return _use(self.studio, open_path(Path(path)))
-
-    @changes("/data/example")
-    def start_example(self, request: Request, form: Form) -> Response:
-        return _use(self.studio, open_example_session(self.studio.home))
-
-    async def upload(self, request: Request) -> Response:
-        given = unquote(request.headers.get("x-file-name", ""))
-        try:
-            path = await _receive(request, self.studio.home, given)
-            return await run_in_threadpool(_open_upload, self.studio, path)
-        except CrypsisError as error:
-            return refusal(*str(error).splitlines())
-
 
 def routes(studio: Studio) -> list[Route]:
-    """The grid, its changes, previews, and opening or uploading another file."""
-    page = _DataPage(studio)
-    return [*routes_of(page), Route(UPLOAD, page.upload, methods=["POST"])]
-
-
-async def _receive(request: Request, home: Path, given: str) -> Path:
-    """Write the body to a new private folder piece by piece."""
-    name = safe_upload_name(given)
-    written, folder = 0, None
-    try:
-        folder = upload_folder(home)
-        path = folder / name
-        part = folder / f"{name}{PART}"
-        with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-            async for piece in request.stream():
-                written += len(piece)
-                await run_in_threadpool(file.write, piece)
-        part.rename(path)
-    except (ClientDisconnect, OSError):
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)  # an incomplete file is of no use
-        raise TableError(f"{name} did not arrive completely; check the free space and try again") from None
-    if not written:
-        shutil.rmtree(path.parent, ignore_errors=True)
-        raise TableError(f"{path.name} is empty; choose another file")
-    return path
+    """The grid, its changes and previews."""
+    return routes_of(_DataPage(studio))
 
 
 def _save(session: Session, problems: list[str], message: str) -> Response:
     return refusal(*problems) if problems else answer(message, stamp=session.stamps()[0])
-
-
-def _open_upload(studio: Studio, path: Path) -> Response:
-    """Open an upload, and remove one that cannot be used."""
-    session = Session(path, path.with_name(f"{path.stem}-plan.toml"))
-    message = _use(studio, session)
-    if session.reading.problem:
-        shutil.rmtree(path.parent, ignore_errors=True)
-    return message
-
-
-def _use(studio: Studio, session: Session) -> Response:
-    """Use a session if its file can be read; reading a large file continues in the background."""
-    session.reading.wait(20.0)
-    if session.reading.problem:
-        return refusal(*session.reading.problem.splitlines())
-    studio.use_session(session)
-    return answer(f"{session.source.name} is open.", go="/data")
-
-
-STALE_AFTER = 3600.0
-"""Seconds without new data after which an upload counts as broken off."""
-
-
-def sweep_uploads(home: Path) -> None:
-    """Remove uploads to the Data page that were broken off."""
-    for part in home.glob(f"uploads/*/*{PART}"):
-        if time.time() - part.stat().st_mtime > STALE_AFTER:
-            shutil.rmtree(part.parent, ignore_errors=True)
-
-
-def upload_folder(home: Path) -> Path:
-    """A new private folder for one file opened on the Data page."""
-    uploads = home / "uploads"
-    uploads.mkdir(mode=0o700, exist_ok=True)
-    number = 1 + max((int(each.name) for each in uploads.iterdir() if each.name.isdigit()), default=0)
-    folder = uploads / str(number)
-    folder.mkdir(mode=0o700)
-    return folder
-
-
-def safe_upload_name(given: str) -> str:
-    """Name of a file opened on the Data page, without special characters; a path is refused."""
-    if "/" in given or "\\" in given:
-        raise TableError("the file name contains a path and must be a name only; rename the file and try again")
-    name = re.sub(r"[^\w.\- ]", "_", given).strip(" .")
-    if not name or Path(name).suffix.lower() not in ENDINGS:
-        raise TableError(f"the file name must end in one of {', '.join(ENDINGS)}; rename it and try again")
-    return name[-120:]

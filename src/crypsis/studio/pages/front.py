@@ -34,7 +34,7 @@ class _FrontPage:
         self.studio = studio
         self.drawn = _Drawing()
 
-    @shows("/")
+    @shows("/front")
     def page(self, request: Request) -> Response:
         return self.studio.page("front", lambda: {"spec": chart_studio_front(), **_content(self.studio, self.drawn)})
 

@@ -235,7 +235,7 @@ class _ReleasePage:
         if book is not None:
             book.check_waivers(of_rules)
         session.change(waivers=waivers)
-        return answer("The waivers are saved; the internal report lists them.", go="/release")
+        return answer("The waivers are saved; the internal report lists them.", go=f"{self.studio.address}/release")
 
     @changes("/release/preview")
     def preview(self, request: Request, form: Form) -> Response:

@@ -1,5 +1,5 @@
 // The grid: a change is saved when it is made; a preview shows group sizes; a file streams in with its name in a header.
-import { bring, inTurn, place, send, show, announce } from "./studio.js";
+import { base, bring, inTurn, place, send, show, announce } from "./studio.js";
 
 const grid = document.getElementById("grid"), preview = document.getElementById("preview");
 const fields = (row) => ({
@@ -11,7 +11,7 @@ let saving = Promise.resolve(); // one save after the other: an older one is nev
 grid?.addEventListener("change", async (event) => {
   const row = event.target.closest("tr[data-column]");
   if (!row) return;
-  const saved = await (saving = saving.then(() => send("/data/column", fields(row))));
+  const saved = await (saving = saving.then(() => send(base + "/data/column", fields(row))));
   event.target.setAttribute("aria-invalid", String(!saved));
   if (saved) row.className = `role-${row.querySelector("[name=role]").value}`;
   if (saved) row.querySelector("[data-order]").hidden = row.querySelector("[name=kind]").value !== "ordinal";
@@ -23,7 +23,7 @@ grid?.addEventListener("click", (event) => {
 });
 
 async function arrange(column) {
-  const answer = await send("/data/order", { column });
+  const answer = await send(base + "/data/order", { column });
   if (!answer) return;
   place(preview, answer.html);
   preview.querySelector("button")?.focus();
@@ -37,13 +37,13 @@ preview?.addEventListener("click", async (event) => {
   button.focus(); // it moved with its line
   const list = document.getElementById("order"), fields = new URLSearchParams({ column: list.dataset.column });
   for (const each of list.querySelectorAll("li")) fields.append("value", each.dataset.value);
-  if (!await send("/data/order", fields)) arrange(list.dataset.column);
+  if (!await send(base + "/data/order", fields)) arrange(list.dataset.column);
 });
 
 async function look(row) {
   const chosen = fields(row);
   if (!chosen.hierarchy) chosen.hierarchy = row.querySelector("[name=hierarchy]").placeholder.replace(/^none$/, "");
-  const answer = await send("/data/preview", chosen);
+  const answer = await send(base + "/data/preview", chosen);
   if (answer) { place(preview, answer.html); preview.scrollIntoView({ block: "nearest" }); }
 }
 
@@ -54,7 +54,7 @@ const rowOf = () => grid.querySelector(`tr[data-column="${CSS.escape(document.ge
 const tryOut = inTurn(async () => {
   await new Promise((resolve) => { setTimeout(resolve, 250); });
   if (!part("how")) return;
-  const answer = await send("/data/preview", { ...fields(rowOf()), hierarchy: spec(), trying: "yes" }, part("problems"), true);
+  const answer = await send(base + "/data/preview", { ...fields(rowOf()), hierarchy: spec(), trying: "yes" }, part("problems"), true);
   part("use").disabled = !answer;
   if (answer) place(document.getElementById("levels"), answer.html);
 });
@@ -75,28 +75,8 @@ preview?.addEventListener("click", (event) => {
 
 document.getElementById("look")?.addEventListener("toggle", async (event) => {
   const rows = document.getElementById("look-rows");
-  const response = event.target.open && !rows.childElementCount ? await bring("/data/rows") : null;
+  const response = event.target.open && !rows.childElementCount ? await bring(base + "/data/rows") : null;
   if (response) place(rows, await response.text());
 });
 
-const upload = document.getElementById("upload"), progress = document.getElementById("upload-progress");
-upload.addEventListener("submit", (event) => {
-  event.preventDefault();
-  const file = document.getElementById("file").files[0], problems = document.getElementById("bring-problems");
-  if (!file) { show(problems, ["No file was chosen; choose one first."]); return; }
-  const request = new XMLHttpRequest();
-  progress.hidden = false;
-  request.upload.addEventListener("progress", (step) => { progress.value = step.total ? step.loaded / step.total : 0; });
-  request.addEventListener("loadend", () => {
-    progress.hidden = true;
-    let answer = {};
-    try { answer = JSON.parse(request.responseText); } catch { answer = { problems: [request.responseText || "The studio does not answer."] }; }
-    show(problems, answer.problems ?? []);
-    if (request.status === 200) { announce(answer.message); location.assign(answer.go); }
-  });
-  request.open("POST", "/data/upload");
-  request.setRequestHeader("X-File-Name", encodeURIComponent(file.name));
-  request.setRequestHeader("Content-Type", "application/octet-stream");
-  request.send(file);
-});
 document.body.dataset.ready = "yes";

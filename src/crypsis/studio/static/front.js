@@ -1,5 +1,5 @@
 // The front: points come from the server, limits are applied here, arrow keys move along the points.
-import { bring, forPage, inTurn, place, send, announce } from "./studio.js";
+import { base, bring, forPage, inTurn, place, send, announce } from "./studio.js";
 import { draw, onLooks } from "./charts.js";
 
 const chart = document.getElementById("front-chart"), walk = document.getElementById("walk"), now = document.getElementById("walk-now");
@@ -16,7 +16,7 @@ const round = (x) => x === null || x === undefined ? "–" : Number.isInteger(x)
 const percent = (x) => x === null || x === undefined ? "–" : x > 0 && x < .05 ? "<0.1" : x.toFixed(1);
 
 const fetchPoints = inTurn(async () => {
-  const response = await bring("/front.json");
+  const response = await bring(base + "/front.json");
   if (!response?.ok) return;
   const content = await response.json();
   ({ points, pins, chosen, offers, default: fallback } = content);
@@ -110,14 +110,14 @@ async function select(number, say = true) {
   const mine = asked += 1;
   await new Promise((resolve) => { setTimeout(resolve, 120); });
   if (mine !== asked) return;
-  const response = await bring(`/solution/${number}`);
+  const response = await bring(`${base}/solution/${number}`);
   if (mine !== asked) return;
   if (!response?.ok) { panel.removeAttribute("aria-busy"); return; }
   place(panel, await response.text());
   await new Promise((resolve) => { setTimeout(resolve, 250); });
   if (mine !== asked) return;
   const description = document.getElementById("description");
-  const answered = await bring(`/solution/${number}/description`);
+  const answered = await bring(`${base}/solution/${number}/description`);
   if (mine !== asked || !answered) return;
   if (answered.ok) place(description, await answered.text());
   else { description.removeAttribute("aria-busy"); description.textContent = await answered.text(); }
@@ -140,14 +140,14 @@ function step(by) {
 async function act(address) {
   if (selected === null) { announce("Select a solution first."); return; }
   touched = true;
-  if (await send(`${address}/${selected}`, {})) fetchPoints();
+  if (await send(`${base}${address}/${selected}`, {})) fetchPoints();
 }
 const pinOrNot = () => act(pins.includes(selected) ? "/unpin" : "/pin");
 
 function buttons(status) {
   const going = status.state === "running" || status.state === "reading";
   document.getElementById("start").disabled = going;
-  document.getElementById("start").textContent = status.state === "paused" ? "Continue" : status.state === "finished" ? "Start again" : "Start";
+  document.getElementById("start").textContent = status.state === "paused" || status.state === "ended" ? "Continue" : status.state === "finished" ? "Start again" : "Start";
   document.getElementById("start").closest("form").hidden = status.state === "finished" && document.getElementById("outdated").hidden;
   document.getElementById("pause").disabled = !going;
   document.getElementById("keep").disabled = !front().length;
@@ -171,7 +171,7 @@ document.getElementById("previous").addEventListener("click", () => step(-1));
 document.getElementById("next").addEventListener("click", () => step(1));
 for (const slider of [loss, risk]) {
   slider.addEventListener("input", () => { sliding = true; refresh(); });
-  slider.addEventListener("change", async () => { await send("/limits", { loss: loss.value, risk: risk.value }); sliding = false; });
+  slider.addEventListener("change", async () => { await send(base + "/limits", { loss: loss.value, risk: risk.value }); sliding = false; });
 }
 document.addEventListener("status", (event) => buttons(event.detail));
 document.addEventListener("changed", fetchPoints);

@@ -1,12 +1,12 @@
 // The goal: saved by its buttons; the check runs on the server.
-import { bring, inTurn, place, send } from "./studio.js";
+import { base, bring, inTurn, place, send } from "./studio.js";
 
 document.getElementById("check")?.addEventListener("click", async (event) => {
   const out = document.getElementById("estimate");
   event.target.setAttribute("aria-busy", "true");
   out.innerHTML = '<p class="soft">Checking …</p>';
   out.setAttribute("aria-busy", "true");
-  const answer = await send("/goal/check", {}, out);
+  const answer = await send(base + "/goal/check", {}, out);
   if (answer) place(out, answer.html);
   out.removeAttribute("aria-busy");
   event.target.removeAttribute("aria-busy");
@@ -19,7 +19,7 @@ const save = inTurn(async () => {
   const fields = new FormData(form);
   fields.append("do", manner);
   manner = "note";
-  await send("/goal", fields, document.getElementById("goal-problems"));
+  await send(base + "/goal", fields, document.getElementById("goal-problems"));
 });
 form?.addEventListener("change", (event) => {
   if (event.target.name?.startsWith("new.")) return;
@@ -28,12 +28,12 @@ form?.addEventListener("change", (event) => {
 });
 // Which searches cannot treat the table is known once the table is; a large one takes its time.
 const obstacles = inTurn(async () => {
-  const response = await bring("/goal/obstacles"), found = response?.ok ? await response.json() : {};
+  const response = await bring(base + "/goal/obstacles"), found = response?.ok ? await response.json() : {};
   for (const hint of document.querySelectorAll("[data-obstacle]")) hint.textContent = found[hint.dataset.obstacle] ?? "";
 });
 // Rules that the file keeps without exception are offered where a rule is written.
 const propose = inTurn(async () => {
-  const response = await bring("/goal/proposed"), rules = response?.ok ? await response.json() : [];
+  const response = await bring(base + "/goal/proposed"), rules = response?.ok ? await response.json() : [];
   const list = document.getElementById("proposed-rules"), hint = document.getElementById("proposed-hint");
   if (!list) return;
   list.replaceChildren(...rules.map((rule) => { const option = document.createElement("option"); option.value = rule; return option; }));

@@ -1,4 +1,6 @@
 // What every page does: sending forms, showing messages, copying, keys, and events from the server.
+/** The address of the file this page is about. */
+export const base = document.body.dataset.base;
 const message = document.getElementById("message");
 let silence;
 
@@ -139,10 +141,10 @@ export function inTurn(work) {
   return () => { wanted = true; going ??= all(); return going; };
 }
 
-const choices = () => ["head-pins", "head-chosen"].map((id) => document.getElementById(id).textContent).join();
+const choices = () => ["head-pins", "head-chosen"].map((id) => document.getElementById(id)?.textContent).join();
 const shown = choices(), stale = document.getElementById("stale");
 const freshHead = inTurn(async () => {
-  const response = await bring("/head");
+  const response = await bring(base + "/head");
   if (response?.ok) document.getElementById("head").innerHTML = await response.text();
   if (stale) stale.hidden = choices() === shown;
 });
@@ -161,6 +163,7 @@ function heard(event) {
   const now = JSON.parse(event.data);
   const words = document.getElementById("search-words");
   if (words && words.textContent !== now.words) words.textContent = now.words;
+  if (words && now.level) words.className = `level-${now.level}`;
   document.dispatchEvent(new CustomEvent("status", { detail: now }));
   if (now.version === version) return;
   version = now.version;
@@ -171,19 +174,22 @@ function heard(event) {
   document.dispatchEvent(new CustomEvent("changed", { detail: now }));
 }
 
-let line = null, silent = false;
+const gone = document.getElementById("gone");
+let line = null, again = null;
+function hangUp() { clearTimeout(again); line?.close(); line = null; }
 function listen() {
-  if (document.visibilityState === "hidden") { line?.close(); line = null; return; } // a browser keeps six lines to one place
+  if (document.visibilityState === "hidden") { hangUp(); return; } // a browser keeps six lines to one place
   if (line) return;
-  line = new EventSource("/events");
+  line = new EventSource(base + "/events");
   line.addEventListener("message", heard);
-  line.addEventListener("open", () => { silent = false; });
+  line.addEventListener("open", () => { gone.hidden = true; });
   line.addEventListener("error", () => {
-    if (!silent) announce("The studio does not answer; if it was started again, open the address it printed.", 20000);
-    silent = true;
+    gone.hidden = false;
+    hangUp();
+    again = setTimeout(listen, 1000);
   });
 }
 document.addEventListener("visibilitychange", listen);
-window.addEventListener("pagehide", () => { line?.close(); line = null; });
+window.addEventListener("pagehide", hangUp);
 window.addEventListener("pageshow", listen);
 listen();
