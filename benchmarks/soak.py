@@ -36,10 +36,10 @@ from crypsis.table.files import write_table
 
 PROGRAM = (sys.executable, "-c", "from crypsis.cli import main; main()")
 TIMETABLE = (
-    "/head", "/front.json", "/static/studio.css", "/head", "/front.json",
-    "/solution/1", "/head", "/static/studio.js", "/front.json", "/",
-    "/head", "/front.json", "/static/front.js", "/head", "/solution/2",
-    "/data/rows", "/head", "/front.json", "/goal/form", "/data",
+    "/head", "/explore.json", "/static/studio.css", "/head", "/explore.json",
+    "/solution/1", "/head", "/static/studio.js", "/explore.json", "/explore",
+    "/head", "/explore.json", "/static/explore.js", "/head", "/solution/2",
+    "/data/rows", "/head", "/explore.json", "/goal/form", "/data",
 )  # fmt: skip
 """What a page that is open asks for most often comes most often; whole pages are one in ten."""
 WORKERS = 24
@@ -86,18 +86,19 @@ class Server:
             text=True,
         )
         assert self.process.stdout is not None
-        address = re.search(r"http://127.0.0.1:(\d+)(/\?token=\S+)", self.process.stdout.readline())
+        address = re.search(r"http://127.0.0.1:(\d+)(/s/\w+)/(\?token=\S+)", self.process.stdout.readline())
         assert address is not None
-        self.port = int(address[1])
+        self.port, self.base = int(address[1]), address[2]
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        connection.request("GET", address[2])
+        connection.request("GET", f"{self.base}/{address[3]}")
         answer = connection.getresponse()
         answer.read()
         self.headers = {"Cookie": (answer.getheader("set-cookie") or "").split(";")[0]}
 
     def ask(self, path: str, method: str = "GET") -> int:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        connection.request(method, path, headers={**self.headers, "Origin": f"http://127.0.0.1:{self.port}"})
+        where = path if path.startswith("/static/") else f"{self.base}{path}"
+        connection.request(method, where, headers={**self.headers, "Origin": f"http://127.0.0.1:{self.port}"})
         answer = connection.getresponse()
         answer.read()
         connection.close()
@@ -172,7 +173,7 @@ def soak_studio(rate: float, seconds: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         server = Server(Path(name), seconds + 60)
         try:
-            await_(lambda: server.ask("/front.json") == 200 and "Reading" not in _words(server))
+            await_(lambda: server.ask("/explore.json") == 200 and "Reading" not in _words(server))
             server.ask("/search/start", "POST")
             await_(lambda: (server.run / "run.db").exists() and server.ask("/solution/2") == 200)
             for path in TIMETABLE:
@@ -230,7 +231,7 @@ def await_(ready: Callable[[], bool], patience: float = 120.0) -> None:
 
 def _words(server: Server) -> str:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    connection.request("GET", "/head", headers=server.headers)
+    connection.request("GET", f"{server.base}/head", headers=server.headers)
     return connection.getresponse().read().decode()
 
 

@@ -126,7 +126,7 @@ def visit(browser: Any, source: Path, home: Path) -> Figures:
         for name, where in (("front", address), ("data", f"{base}/data"), ("goal", f"{base}/goal")):
             found[f"{name} while reading, s"] = ready(page, where)
         found["file read after another, s"] = until(
-            page, "fetch('/data').then(r => r.text()).then(t => t.includes('data-column'))"
+            page, "fetch(document.body.dataset.base + '/data').then(r => r.text()).then(t => t.includes('data-column'))"
         )
         for name in ("", "data", "goal", "compare", "release"):
             found[f"{name or 'front'} once read, s"] = ready(page, f"{base}/{name}")

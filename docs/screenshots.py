@@ -78,7 +78,7 @@ def walk_through(page: Any, base: str, images: Path) -> None:
     page.wait_for_selector("#pin:has-text('Unpin')")
     page.keyboard.press("c")
     until(page, "document.getElementById('head-chosen').textContent !== 'none'")
-    for name, path in (("data", "/data"), ("goal", "/goal"), ("front", "/front")):
+    for name, path in (("data", "/data"), ("goal", "/goal"), ("front", "/explore")):
         taken(page, base + path, images / f"studio-{name}.png")
     taken(page, f"{base}/compare", images / "studio-compare.png", 2100)
     taken(page, f"{base}/release", images / "studio-release.png")

@@ -249,13 +249,13 @@ class Bench:
             server = child(serve_silently, self.folder / "whole", writer)
             os.close(writer)
             with os.fdopen(reader) as told:
-                address = re.search(r"http://127.0.0.1:(\d+)/\?token=(\S+)", told.readline())
+                address = re.search(r"http://127.0.0.1:(\d+)(/s/\w+)/\?token=(\S+)", told.readline())
             if address is None:
                 self.expect(False, "the studio starts again after a kill")
                 ended(server)
                 continue
             diary = self.folder / f"diary-{number}"
-            visitor = child(visit, int(address[1]), address[2], diary)
+            visitor = child(visit, int(address[1]), address[2], address[3], diary)
             began = time.monotonic()
             if number == 0:  # how long until a release is published
                 while not any("release" in line for line in lines(diary)) and time.monotonic() < began + 60:

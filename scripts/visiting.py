@@ -28,10 +28,10 @@ def lines(path: Path) -> list[str]:
     return path.read_text().split("\n")[:-1] if path.exists() else []
 
 
-def visit(port: int, token: str, diary: Path) -> None:
+def visit(port: int, base: str, token: str, diary: Path) -> None:
     """Save choices and publish, as fast as the server answers, until it is gone; note what was acknowledged."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", f"/?token={token}")
+    connection.request("GET", f"{base}/?token={token}")
     answer = connection.getresponse()
     answer.read()
     headers = {
@@ -40,7 +40,7 @@ def visit(port: int, token: str, diary: Path) -> None:
         "Content-Type": "application/x-www-form-urlencoded",
     }
     try:
-        connection.request("GET", "/front.json", headers=headers)
+        connection.request("GET", f"{base}/explore.json", headers=headers)
         chosen = json.loads(connection.getresponse().read())["default"]
         with diary.open("w", buffering=1) as notes:
             for turn in range(10_000):
@@ -53,7 +53,7 @@ def visit(port: int, token: str, diary: Path) -> None:
                     "limits": ("/limits", f"loss={turn}&risk=90", {"limits": turn}),
                     "release": ("/release/export", f"folder={folder}&title=T", {"release": folder}),
                 }[what]
-                connection.request("POST", path, body=body, headers=headers)
+                connection.request("POST", f"{base}{path}", body=body, headers=headers)
                 answer = connection.getresponse()
                 answer.read()
                 if answer.status == 200:

@@ -75,7 +75,7 @@ class Visitor:
         beside.goto(f"{base}/head")
         found = beside.evaluate(
             """async ([pinned, base]) => {
-                const content = await (await fetch(base + '/front.json')).json();
+                const content = await (await fetch(base + '/explore.json')).json();
                 const post = (path, fields) => fetch(base + path, {method: 'POST', body: new URLSearchParams(fields)});
                 for (const number of content.pins) await post(`/unpin/${number}`);
                 await post('/limits', {loss: 100, risk: 100});

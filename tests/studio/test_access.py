@@ -159,7 +159,7 @@ def test_a_column_that_is_not_there_is_refused(admitted: TestClient, studio: Stu
 
 
 def test_no_token_no_page(client: TestClient) -> None:
-    for path in ("/", "/data", "/front.json", "/static/studio.js", "/vega.js", "/events", "/nothing"):
+    for path in ("/", "/data", "/explore.json", "/static/studio.js", "/vega.js", "/events", "/nothing"):
         answer = client.get(path)
         assert answer.status_code == 403
         assert "No access" in answer.text
@@ -272,7 +272,7 @@ def test_no_value_and_no_token_in_a_log(
 def test_few_raw_rows_and_few_marks(admitted: TestClient) -> None:
     rows = admitted.get("/data/rows").text.count("<tr>")
     assert 1 < rows <= 201
-    assert len(admitted.get("/front.json").json()["points"]) <= 5000
+    assert len(admitted.get("/explore.json").json()["points"]) <= 5000
 
 
 def test_the_folders_are_private(admitted: TestClient, tmp_path: Path) -> None:

@@ -23,10 +23,10 @@ READY = "body[data-ready]"
 IDLE = "document.querySelectorAll('[aria-busy=true]').length === 0"
 PINNED = "number => document.getElementById('head-pins').textContent.split(', ').includes(String(number))"
 UNPINNED = PINNED.replace("=> document", "=> !document")
-POINTS = "fetch(document.body.dataset.base + '/front.json').then(r => r.json()).then(c => c.points.length)"
+POINTS = "fetch(document.body.dataset.base + '/explore.json').then(r => r.json()).then(c => c.points.length)"
 
 
-def go(page: Any, server: Server, path: str = "/front") -> None:
+def go(page: Any, server: Server, path: str = "/explore") -> None:
     page.goto(server.base + path)
     page.wait_for_selector(READY)
 
@@ -49,7 +49,7 @@ def test_from_file_to_verified_release(own_home: Path, visitor: Any) -> None:
     plan.write_text("# Agreed with the data protection officer.\n" + plan.read_text(), encoding="utf-8")
     with serving(own_home) as server:
         page = visitor.enter(server)
-        assert page.url == server.base + "/front"  # the token has left the address
+        assert page.url == server.base + "/explore"  # the token has left the address
         wait_words(page, "Finished")
 
         go(page, server, "/data")
@@ -131,7 +131,7 @@ def test_reload_kill_and_restart_lose_nothing(own_home: Path, visitor: Any) -> N
         label = "document.activeElement.getAttribute('aria-label')"
         held = page.evaluate(label)
         number = page.evaluate(
-            "async () => (await (await fetch(document.body.dataset.base + '/front.json')).json()).points.at(-1).number"
+            "async () => (await (await fetch(document.body.dataset.base + '/explore.json')).json()).points.at(-1).number"
         )
         page.evaluate("number => fetch(`${document.body.dataset.base}/pin/${number}`, {method: 'POST'})", number)
         row = "number => document.querySelector(`tr[data-number='${number}']`)?.textContent.includes('pinned')"
@@ -204,6 +204,7 @@ def test_two_tabs_agree(server: Server, visitor: Any) -> None:
     go(second, server)
     until(first, UNPINNED, number)
     for here, there in ((first, second), (second, first)):
+        there.evaluate("document.querySelector('details.sliders').open = true")
         there.focus("#limit-risk")  # a live update neither waits for the focus nor takes it
         here.wait_for_selector("#pin:has-text('Pin'):not([disabled])")
         here.keyboard.press("p")
@@ -275,7 +276,7 @@ def test_keyboard_alone(server: Server, visitor: Any) -> None:
     tab_to(page, "#export")
     page.keyboard.press("Enter")
     page.wait_for_selector("#verified .banner.good")
-    tab_to(page, "nav a[href$='/front']", 400)
+    tab_to(page, "nav a[href$='/explore']", 400)
     page.keyboard.press("Enter")
     page.wait_for_selector("#pin:has-text('Unpin')")
     page.keyboard.press("p")
@@ -297,7 +298,7 @@ def test_the_browser_enters_by_a_file_and_no_other_server_hears_of_it(
         assert server.address.split("token=")[1] not in file
         page.goto(file)
         page.wait_for_selector(READY)
-        assert page.url == server.base + "/front"
+        assert page.url == server.base + "/explore"
         assert list(finished.glob("open-*.html")) == []
         for context in (page.context, visitor.context()):
             again = visitor.page(context)

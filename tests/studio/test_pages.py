@@ -9,7 +9,7 @@ import pytest
 
 from browsing import Server, until
 
-PAGES = ("/../..", "/front", "/data", "/goal", "/compare", "/release")
+PAGES = ("/../..", "/explore", "/data", "/goal", "/compare", "/release")
 """Home, and the pages of a file."""
 IDLE = "document.querySelectorAll('[aria-busy=true]').length === 0"
 
@@ -35,7 +35,7 @@ def test_axe_finds_nothing(server: Server, visitor: Any, scheme: str) -> None:
             page.click("tr[data-column=age] [data-preview]")
             page.wait_for_selector("#levels table")
         _axe(page, found, path)
-        if path in ("/front", "/compare") and scheme == "light":
+        if path in ("/explore", "/compare") and scheme == "light":
             page.keyboard.press("t")
             page.wait_for_selector("[data-view=table] >> nth=0")
             _axe(page, found, path, "tables")

@@ -27,7 +27,7 @@ from crypsis.studio.pages.compare import (
     explain_compared_match,
 )
 from crypsis.studio.pages.data import MOST_ORDERED, entry, grid, settle_columns_on_page
-from crypsis.studio.pages.front import MOST_MARKS
+from crypsis.studio.pages.explore import MOST_MARKS
 from crypsis.studio.pages.goal import apply_goal_page
 from crypsis.studio.pages.home import safe_upload_name, sweep_uploads
 from crypsis.studio.responses import respond_with_report

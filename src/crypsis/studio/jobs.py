@@ -225,7 +225,8 @@ def run_state(folder: Path | None, status: RunStatus | None = None) -> RunState:
     seen = status or job_run_status(folder)
     figures = f"{seen.solutions} solutions measured, {seen.evaluations} candidates tried in {seen.elapsed:.0f} s"
     if going:
-        return RunState("running", f"Searching: {figures}", "open", seen)
+        doing = "Pausing" if known is not None and known.stopped and known.alive else "Searching"
+        return RunState("running", f"{doing}: {figures}", "open", seen)
     if complaint:
         return RunState("failed", complaint, "stop", seen)
     if seen.finished:

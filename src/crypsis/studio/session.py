@@ -510,10 +510,10 @@ class Session:
             raise PlanError("there is no search to continue; press Start")
         jobs.start(folder, jobs.resume_job_command(folder, budget))
 
-    def pause(self) -> None:
-        """Stop the search; it can be continued."""
+    def pause(self, at_once: bool = False) -> None:
+        """Stop the search; it can be continued. It is waited for unless the answer is needed at once."""
         if self.run_folder is not None:
-            jobs.stop(self.run_folder)
+            jobs.stop(self.run_folder, *((0.0,) if at_once else ()))
 
 
 def _stamp(path: Path) -> str:

@@ -63,7 +63,7 @@ def studio_home() -> Path:
 
 # -- The studio: the session in use, rendering of pages, and the head and foot of every page.
 
-PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("front", "/front", "Front"),
+PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("explore", "/explore", "Explore"),
          ("compare", "/compare", "Compare"), ("release", "/release", "Release"))  # fmt: skip
 
 
@@ -158,7 +158,7 @@ class Studio:
         commands = {
             "data": ["init", str(session.source), "--out", str(plan)],
             "goal": ["check", str(plan)],
-            "front": jobs.start_job_command(plan, Path(run)) if not session.has_run else ["front", run],
+            "explore": jobs.start_job_command(plan, Path(run)) if not session.has_run else ["front", run],
             "compare": ["show", run, *(pins[:2] if len(pins) > 1 else ["faithful", "balanced"])],
             "release": self.release_command(Path(run)),
         }
@@ -206,7 +206,7 @@ class Studio:
         if self.session.run_folder is None:
             return "/data"
         undecided = [name for name, column in self.session.plan.columns.items() if column.role is Role.UNDECIDED]
-        return "/data" if undecided else "/front"
+        return "/data" if undecided else "/explore"
 
     def revision(self) -> str:
         """A version that changes whenever something on a page may change."""

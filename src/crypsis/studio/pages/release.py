@@ -293,7 +293,7 @@ def _chosen_solution(session: Session) -> Solution | None:
 def _needed_solution(session: Session) -> Solution:
     solution = _chosen_solution(session)
     if solution is None:
-        raise PlanError("no solution is chosen; choose one here or on the Front page")
+        raise PlanError("no solution is chosen; choose one here or on the Explore page")
     return solution
 
 

@@ -1,4 +1,4 @@
-"""The Front page: loss against risk while the search runs, and the description of one solution."""
+"""The Explore page: loss against risk while the search runs, the offers, and the description of one solution."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from crypsis.charts.studio import chart_studio_front
 from crypsis.errors import CrypsisError, SearchError, listing
 from crypsis.measures.utility.card import ruined_columns
 from crypsis.plan import read_plan_budget
 from crypsis.run import Front, Solution
 from crypsis.run.choosing import group_offers_for_choosing
 from crypsis.run.front import solution_standing
+from crypsis.run.session import PLAIN, UNTOUCHED
+from crypsis.searches import searches
 from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, changes, routes_of, shows
 from crypsis.studio.studio import Studio
@@ -23,22 +24,34 @@ from crypsis.text import ruin_text, utility_card_facts
 from crypsis.text.cards import FIGURES, category_rows, number_rows, propensity_text
 from crypsis.text.reports import offer_title_for_reports, percent_text
 
+DEFINITIONS = {
+    "loss": "Share of the information in the masked columns lost: 0 % as collected, 100 % no better than knowing "
+    "each column's distribution.",
+    "risk": "Share of the people whose record an intruder finds.",
+    "k": "Fewest records that look alike in everything an intruder knows: whoever is in the file hides among so many.",
+    "suppressed": "Share of the records that are left out.",
+    "analyses": "Share of the estimates of analyses drawn at random that stay inside the original's 95 % intervals; "
+    "the search never sees them.",
+}
+"""What the figures of a solution mean."""
+COLOURS = 18
+"""Colours of the picture."""
 MOST_MARKS = 1500
 """Largest number of points in the chart: the front and baselines, and the latest of the dominated ones."""
 
 
-class _FrontPage:
+class _ExplorePage:
     """The page, its figures, a solution's panel, and the buttons."""
 
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
         self.drawn = _Drawing()
 
-    @shows("/front")
+    @shows("/explore")
     def page(self, request: Request) -> Response:
-        return self.studio.page("front", lambda: {"spec": chart_studio_front(), **_content(self.studio, self.drawn)})
+        return self.studio.page("explore", lambda: _content(self.studio, self.drawn))
 
-    @shows("/front.json")
+    @shows("/explore.json")
     def figures(self, request: Request) -> Response:
         return JSONResponse({**_content(self.studio, self.drawn), "status": self.studio.status()})
 
@@ -55,6 +68,7 @@ class _FrontPage:
             ruined=ruin_text(found.ruins(solution)),
             session=self.studio.session,
             uses=_uses(self.studio),
+            definitions=DEFINITIONS,
         )
 
     @shows("/solution/{number:int}/description")
@@ -120,13 +134,13 @@ class _FrontPage:
 
     @changes("/search/pause")
     def pause(self, request: Request, form: Form) -> Response:
-        self.studio.session.pause()
-        return answer("The search is paused; nothing is lost.")
+        self.studio.session.pause(at_once=True)
+        return answer("The search writes its state and pauses; nothing is lost.")
 
 
 def routes(studio: Studio) -> list[Route]:
     """The page, its figures, a solution's panel, and the buttons."""
-    return routes_of(_FrontPage(studio))
+    return routes_of(_ExplorePage(studio))
 
 
 def _longer(studio: Studio, more: str) -> str:
@@ -149,7 +163,7 @@ def _within(solutions: Sequence[Solution], limits: dict[str, float]) -> list[Sol
 
 
 def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
-    """The content of the chart and its table."""
+    """The content of the picture, its table, the offers and the banner: one state for all of them."""
     session = studio.session
     limits, pins, chosen = session.choices.limits, session.pins, session.chosen
     problem = ""
@@ -157,12 +171,19 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
         found = session.front if session.has_run else Front(())
     except CrypsisError as error:
         found, problem = Front(()), str(error)
-    more = {"limits": limits, "pins": pins, "chosen": chosen, "outdated": session.outdated}
-    return {**drawn(found), "problem": problem, **more}
+    return {
+        **drawn(found),
+        "summary": _summary(found, chosen),
+        "problem": problem,
+        "limits": limits,
+        "pins": pins,
+        "chosen": chosen,
+        "outdated": session.outdated,
+    }
 
 
 class _Drawing:
-    """Points and summary of a front, made once for each front."""
+    """Points and offers of a front, made once for each front."""
 
     def __init__(self) -> None:
         self._last: tuple[Front, dict[str, Any]] | None = None
@@ -171,12 +192,24 @@ class _Drawing:
         last = self._last
         if last is None or last[0] is not found:
             default = found.offers[0].solution.number if found.offers else None
-            drawn = {"points": _points(found), "default": default, "offers": _offers(found)}
-            last = self._last = (found, {**drawn, "summary": _summary(found, default)})
+            methods = [{"name": name, "colour": place} for place, name in enumerate(_methods(found))]
+            drawn = {"points": _points(found), "default": default, "offers": _offers(found), "methods": methods}
+            last = self._last = (found, drawn)
         return last[1]
 
 
+BASELINE_COLOURS = (UNTOUCHED, PLAIN)
+"""Baselines that have a colour before all others."""
+
+
+def _methods(found: Front) -> list[str]:
+    """What finds solutions, in an order that no run changes: every search, then baselines by name."""
+    named = {s.title for s in found.everything if s.baseline}
+    return [*searches, *BASELINE_COLOURS, *sorted(named - set(BASELINE_COLOURS))]
+
+
 def _points(found: Front) -> list[dict[str, Any]]:
+    colours = {name: place for place, name in enumerate(_methods(found))}
     on = {solution.number for solution in found.solutions}
     first = [s for s in found.everything if s.number in on or s.baseline]
     rest = [s for s in found.everything if s.number not in on and not s.baseline]
@@ -192,6 +225,8 @@ def _points(found: Front) -> list[dict[str, Any]]:
             "suppressed": s.figure("suppressed"),
             "method": s.title,
             "family": s.family,
+            "colour": colours.get(s.title, 0) % COLOURS,
+            "releasable": s.feasible,
             "standing": solution_standing(s, s.number in on),
             "words": s.message,
             "ruined": list(ruined_columns(found.ruins(s))),
@@ -207,31 +242,45 @@ def _offers(found: Front) -> list[dict[str, Any]]:
         {
             "title": offer_title_for_reports([offer.name for offer in offers]),
             "number": offers[0].solution.number,
+            "loss": offers[0].solution.figure("loss"),
+            "risk": offers[0].solution.figure("risk"),
+            "kept": offers[0].solution.figure("analyses"),
             "why": found.why(offers[0]),
         }
         for offers in group_offers_for_choosing(found.offers)
     ]
 
 
-def _summary(found: Front, default: int | None) -> str:
-    """The chart in a sentence or two."""
+def _summary(found: Front, chosen: int | None) -> dict[str, str]:
+    """The state of the decision in a sentence or two, and how it is meant."""
     if not found.everything:
-        return "There is no search yet: check Data and Goal, then press Start."
-    if default is None:
-        return (
+        return {"level": "open", "words": "There is no search yet: check Data and Goal, then press Start."}
+    if not found.offers:
+        words = (
             f"{len(found.everything)} solutions were measured and none may be released: search longer, or demand "
             f"less on the Goal page."
         )
-    low, high, best = found.solutions[0], found.solutions[-1], found.pick(default)
-    return (
-        f"Most faithful that passes: solution {best.number} ({best.title}), {_place(best)}. {len(found.solutions)} of "
-        f"{len(found.everything)} measured solutions are on the front, from {_place(low)} to {_place(high)}. Risk: per "
-        f"cent of the people found by {listing(found.intruders([best, low, high]))}."
+        return {"level": "stop", "words": words}
+    known = {s.number: s for s in found.everything}
+    counted = f"{len(found.solutions)} of {len(found.everything)} measured solutions are on the front."
+    if chosen in known:
+        picked = known[chosen]
+        if not picked.feasible:
+            return {"level": "stop", "words": f"Solution {chosen} is chosen and may not be released: {_place(picked)}."}
+        return {"level": "good", "words": f"Solution {chosen} is chosen: {_place(picked)}. {counted}"}
+    best = found.offers[0].solution
+    words = (
+        f"Nothing is chosen yet. Most faithful that passes: solution {best.number} ({best.title}), {_place(best)}. "
+        f"{counted} The intruder: {listing(found.intruders([best]))}."
     )
+    return {"level": "look", "words": words}
 
 
 def _place(solution: Solution) -> str:
-    return f"{percent_text(solution.figure('loss'))} % loss at {percent_text(solution.figure('risk'))} % risk"
+    return (
+        f"{percent_text(solution.figure('loss'))} % of the information is lost and "
+        f"{percent_text(solution.figure('risk'))} % of the people are found"
+    )
 
 
 def _uses(studio: Studio) -> list[dict[str, Any]]:

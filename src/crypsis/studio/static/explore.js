@@ -1,0 +1,262 @@
+// Explore: points come from the server; the picture, the table, the offers and the panel show the same selection.
+import { announce, base, bring, forPage, inTurn, place, send } from "./studio.js";
+import { FrontChart, nonDominated } from "./front_chart.js";
+
+const at = (id) => document.getElementById(id);
+const walk = at("walk"), now = at("walk-now"), body = document.querySelector("#front-table tbody"), panel = at("panel");
+const loss = at("limit-loss"), risk = at("limit-risk"), pin = at("pin"), choose = at("choose"), replay = at("replay");
+let touched = false; // until a solution is selected, the default is shown
+let sliding = false; // a limit is being moved here: what another tab set must not pull it back
+let points = [], pins = [], chosen = null, selected = null, fallback = null, offers = [], shownInPanel = null;
+
+const inside = (p) => p.loss <= Number(loss.value) && p.risk <= Number(risk.value);
+const front = () => points.filter((p) => p.standing === "front");
+const round = (x) => x === null || x === undefined ? "–" : Number.isInteger(x) ? String(x) : x.toPrecision(3);
+const percent = (x) => x === null || x === undefined ? "–" : x > 0 && x < .05 ? "<0.1" : x.toFixed(1);
+
+function sentence(p) {
+  const what = p.standing === "baseline" ? `${p.method}, without search` : `Solution ${p.number}, found by ${p.method}`;
+  const fate = p.releasable ? p.standing === "front" ? "It may be released and no other is better in both." : "It may be released." : "It may not be released.";
+  return `${what}: ${percent(p.loss)} % of the information is lost, ${percent(p.risk)} % of the people are found, smallest class ${round(p.k)}. ${fate}`;
+}
+
+const picture = new FrontChart(at("front-chart"), {
+  tell: sentence,
+  select: (number) => select(number),
+  boxed: (box) => {
+    at("zoom-box").disabled = !box;
+    at("box-words").textContent = box ? boxWords(box) : "Draw a box in the picture to look into it.";
+    document.dispatchEvent(new CustomEvent("boxed", { detail: box }));
+    table();
+  },
+});
+
+function boxWords(box) {
+  const within = points.filter((p) => inBox(p, box)), may = within.filter((p) => p.releasable).length;
+  return `${within.length} solutions with ${percent(box.x0)}–${percent(box.x1)} % loss and ${percent(box.y0)}–${percent(box.y1)} % risk, ${may} of them may be released.`;
+}
+const inBox = (p, box) => p.loss >= box.x0 && p.loss <= box.x1 && p.risk >= box.y0 && p.risk <= box.y1;
+
+const fetchPoints = inTurn(async () => {
+  const response = await bring(base + "/explore.json");
+  if (!response?.ok) return;
+  const content = await response.json();
+  ({ points, pins, chosen, offers, default: fallback } = content);
+  showState(content);
+  showOffers();
+  legend(content.methods);
+  const numbers = points.map((p) => p.number), follows = Number(replay.value) >= Number(replay.max);
+  replay.max = Math.max(1, ...numbers);
+  if (follows) replay.value = replay.max;
+  const best = chosen ?? fallback, quiet = content.status.state !== "running"; // while it runs, the panel does not jump
+  if (best !== null && (selected === null || (!touched && quiet && selected !== best))) select(best, false);
+  else if (selected !== null && !points.some((p) => p.number === selected)) select(best, false);
+  for (const [axis, slider] of [["loss", loss], ["risk", risk]]) if (!sliding) slider.value = content.limits[axis] ?? 100;
+  refresh();
+});
+
+/** Banner, buttons and warnings, all from one state. */
+function showState(content) {
+  const banner = at("front-summary");
+  banner.textContent = content.summary.words;
+  banner.className = `banner ${content.summary.level}`;
+  at("outdated").hidden = !content.outdated;
+  at("problem").hidden = !content.problem;
+  at("problem").textContent = content.problem;
+  at("found").hidden = !points.length;
+  buttons(content.status);
+}
+
+function showOffers() {
+  at("offers").replaceChildren(...offers.map((o) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "offer" });
+    button.dataset.number = o.number;
+    button.append(Object.assign(document.createElement("b"), { textContent: o.title }),
+      Object.assign(document.createElement("span"), { textContent: `${percent(o.loss)} % lost · ${percent(o.risk)} % found${o.kept === null ? "" : ` · ${percent(o.kept)} % of analyses kept`}` }),
+      Object.assign(document.createElement("small"), { textContent: `solution ${o.number}${o.number === chosen ? ", chosen" : ""}` }));
+    button.title = o.why;
+    button.setAttribute("aria-pressed", String(o.number === selected));
+    button.addEventListener("click", () => select(o.number));
+    return button;
+  }));
+}
+
+function legend(methods) {
+  at("legend").replaceChildren(...methods.filter((m) => points.some((p) => p.method === m.name)).map((m) => {
+    const item = document.createElement("li");
+    item.append(Object.assign(document.createElement("i"), { className: `swatch m${m.colour}` }), m.name);
+    return item;
+  }));
+}
+
+function marks() {
+  return [...pins.map((number) => ({ number, mark: "pinned" })), ...(chosen === null ? [] : [{ number: chosen, mark: "chosen" }]), ...(selected === null ? [] : [{ number: selected, mark: "selected" }])];
+}
+
+function refresh() {
+  at("limit-loss-now").textContent = `${loss.value} %`;
+  at("limit-risk-now").textContent = `${risk.value} %`;
+  at("limit-message").textContent = `${front().filter(inside).length} of ${front().length} solutions on the front keep both.`;
+  const known = new Set([...pins, chosen, selected, ...offers.map((o) => o.number)]);
+  const last = Number(replay.value) >= Number(replay.max) ? Infinity : Number(replay.value);
+  const shown = points.map((p) => ({ ...p, outside: !inside(p), marked: known.has(p.number) }));
+  picture.show({ points: shown, marks: marks(), limits: { loss: Number(loss.value), risk: Number(risk.value) }, last });
+  at("replay-now").textContent = last === Infinity ? "now" : `after ${points.filter((p) => p.number <= last).length} of ${points.length}`;
+  table();
+  held();
+}
+
+function table() {
+  const rows = new Map([...body.rows].map((row) => [Number(row.dataset.number), row]));
+  const seen = new Set(), kept = points.filter((p) => !picture.box || inBox(p, picture.box));
+  let before = null;
+  for (const p of kept) {
+    if (p.standing !== "front" && p.standing !== "baseline" && seen.size > 200) continue;
+    seen.add(p.number);
+    const row = rows.get(p.number) ?? newRow(p);
+    const cells = [null, percent(p.loss), percent(p.risk), round(p.k), percent(p.suppressed), p.method, words(p)];
+    cells.forEach((text, place) => { if (text !== null && row.cells[place].textContent !== text) row.cells[place].textContent = text; });
+    row.setAttribute("aria-selected", String(p.number === selected));
+    row.classList.toggle("dim", !inside(p) || p.standing === "beaten" || p.standing === "not releasable");
+    const next = () => before ? before.nextSibling : body.firstChild;
+    // A row that is moved loses the focus, so the others make way for the one that has it.
+    if (row.contains(document.activeElement)) while (next() !== row) body.append(next());
+    else if (next() !== row) body.insertBefore(row, next());
+    before = row;
+  }
+  for (const [number, row] of rows) if (!seen.has(number) && !row.contains(document.activeElement)) row.remove();
+  const stop = body.querySelector("tr[aria-selected=true] button") ?? body.querySelector("button"); // one tab stop for the whole table
+  for (const button of body.querySelectorAll("button")) button.tabIndex = button === stop ? 0 : -1;
+}
+
+body.addEventListener("keydown", (event) => {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key], buttons = [...body.querySelectorAll("button")], here = buttons.indexOf(document.activeElement);
+  if (!by || here < 0) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const there = buttons[Math.min(buttons.length - 1, Math.max(0, here + by))];
+  for (const button of buttons) button.tabIndex = button === there ? 0 : -1;
+  there.focus();
+});
+
+function words(p) {
+  return [p.standing, ...offers.filter((o) => o.number === p.number).map((o) => o.title.toLowerCase()), p.ruined.length ? `ruined: ${p.ruined.join(" ")}` : "", pins.includes(p.number) ? "pinned" : "", p.number === chosen ? "chosen" : ""].filter(Boolean).join(", ");
+}
+
+function newRow(p) {
+  const row = document.createElement("tr");
+  row.dataset.number = p.number;
+  for (let cell = 0; cell < 7; cell += 1) row.append(document.createElement("td"));
+  for (let cell = 0; cell < 5; cell += 1) row.cells[cell].className = "n";
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: p.number });
+  button.setAttribute("aria-label", `Select solution ${p.number}`);
+  row.cells[0].append(button);
+  row.addEventListener("click", () => select(p.number));
+  return row;
+}
+
+const seenPanels = new Map(); // panels already fetched: a measured solution does not change
+let asked = 0;
+async function select(number, say = true) {
+  selected = number;
+  touched ||= say;
+  const p = points.find((each) => each.number === number);
+  if (p && say) now.textContent = sentence(p);
+  for (const button of at("offers").children) button.setAttribute("aria-pressed", String(Number(button.dataset.number) === number));
+  refresh();
+  const mine = asked += 1;
+  if (!seenPanels.has(number)) {
+    panel.setAttribute("aria-busy", "true");
+    const response = await bring(`${base}/solution/${number}`);
+    if (!response?.ok) { if (mine === asked) panel.removeAttribute("aria-busy"); return; }
+    seenPanels.set(number, await response.text());
+  }
+  if (mine !== asked) return;
+  shownInPanel = number;
+  place(panel, seenPanels.get(number)); // title and figures change together
+  held();
+  await new Promise((resolve) => { setTimeout(resolve, 350); });
+  if (mine !== asked) return;
+  const description = at("description"), answered = await bring(`${base}/solution/${number}/description`);
+  if (mine !== asked || !answered) return;
+  if (answered.ok) place(description, await answered.text());
+  else { description.removeAttribute("aria-busy"); description.textContent = await answered.text(); }
+}
+
+function held() {
+  for (const button of [pin, choose]) button.disabled = selected === null;
+  pin.firstChild.textContent = pins.includes(selected) ? "Unpin " : "Pin ";
+  const is = selected !== null && selected === chosen;
+  choose.setAttribute("aria-pressed", String(is));
+  choose.firstChild.textContent = is ? "Chosen " : "Choose ";
+  at("onward").hidden = chosen === null;
+  at("panel-title").textContent = shownInPanel === null ? "Solution" : `Solution ${shownInPanel}`;
+}
+
+function step(by) {
+  const line = front().length ? front() : points;
+  if (!line.length) return;
+  const here = line.findIndex((p) => p.number === selected);
+  select(line[here < 0 ? 0 : Math.min(line.length - 1, Math.max(0, here + by))].number);
+}
+
+async function act(address) {
+  if (selected === null) { announce("Select a solution first."); return; }
+  touched = true;
+  if (await send(`${base}${address}/${selected}`, {})) fetchPoints();
+}
+const pinOrNot = () => act(pins.includes(selected) ? "/unpin" : "/pin");
+
+function buttons(status) {
+  const going = status.state === "running" || status.state === "reading";
+  at("start").disabled = going;
+  at("start").textContent = status.state === "paused" || status.state === "ended" ? "Continue" : status.state === "finished" ? "Start again" : "Start";
+  at("start").closest("form").hidden = status.state === "finished" && at("outdated").hidden;
+  at("pause").disabled = !going || status.state === "reading";
+  at("keep").disabled = !front().length;
+  at("extend").closest("form").hidden = status.state !== "finished";
+  const used = at("used");
+  used.hidden = !going;
+  if (status.used === null || status.used === undefined) used.removeAttribute("value"); else used.value = status.used;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!forPage(event)) return;
+  const arrows = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+  const vertical = event.key === "ArrowDown" || event.key === "ArrowUp";
+  if (event.key in arrows && (!vertical || document.activeElement === walk)) { event.preventDefault(); step(arrows[event.key]); }
+  else if (event.key === "p") pinOrNot();
+  else if (event.key === "c") act("/choose");
+});
+pin.addEventListener("click", pinOrNot);
+choose.addEventListener("click", () => act("/choose"));
+at("previous").addEventListener("click", () => step(-1));
+at("next").addEventListener("click", () => step(1));
+for (const slider of [loss, risk]) {
+  slider.addEventListener("input", () => { sliding = true; refresh(); });
+  slider.addEventListener("change", async () => { await send(base + "/limits", { loss: loss.value, risk: risk.value }); sliding = false; fetchPoints(); });
+}
+for (const button of document.querySelectorAll("[data-zoom]")) {
+  button.addEventListener("click", () => {
+    picture.zoomTo(button.dataset.zoom);
+    for (const each of document.querySelectorAll("[data-zoom]")) each.setAttribute("aria-pressed", String(each === button));
+  });
+}
+replay.addEventListener("input", refresh);
+let playing = null;
+at("play").addEventListener("click", () => {
+  if (playing) { clearInterval(playing); playing = null; at("play").textContent = "Replay"; return; }
+  if (Number(replay.value) >= Number(replay.max)) replay.value = 0;
+  at("play").textContent = "Stop";
+  playing = setInterval(() => {
+    replay.value = Number(replay.value) + Math.max(1, Math.round(Number(replay.max) / 80));
+    refresh();
+    if (Number(replay.value) >= Number(replay.max)) { clearInterval(playing); playing = null; at("play").textContent = "Replay"; }
+  }, 100);
+});
+document.addEventListener("status", (event) => buttons(event.detail));
+document.addEventListener("changed", fetchPoints);
+document.addEventListener("twins", () => picture.draw());
+export { nonDominated, picture };
+await fetchPoints();
+document.body.dataset.ready = "yes";
