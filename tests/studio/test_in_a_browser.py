@@ -130,9 +130,7 @@ def test_reload_kill_and_restart_lose_nothing(own_home: Path, visitor: Any) -> N
         page.focus("#front-table button")
         label = "document.activeElement.getAttribute('aria-label')"
         held = page.evaluate(label)
-        number = page.evaluate(
-            "async () => (await (await fetch(document.body.dataset.base + '/explore.json')).json()).points.at(-1).number"
-        )
+        number = page.evaluate(POINTS.replace("c.points.length", "c.points.at(-1).number"))
         page.evaluate("number => fetch(`${document.body.dataset.base}/pin/${number}`, {method: 'POST'})", number)
         row = "number => document.querySelector(`tr[data-number='${number}']`)?.textContent.includes('pinned')"
         until(page, row, number)

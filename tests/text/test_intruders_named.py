@@ -87,7 +87,6 @@ def test_reports_and_verify_name_the_intruder(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_studio_names_the_intruder(run: Run) -> None:
-    default = run.front.default()
     assert "an intruder who knows the quasi-identifiers" in _summary(run.front, None)["words"]
     assert all("found by an intruder" in offer["why"] for offer in _offers(run.front))
     for template in ("panel.html", "release.html"):

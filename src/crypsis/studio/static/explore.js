@@ -63,7 +63,7 @@ function showState(content) {
   at("outdated").hidden = !content.outdated;
   at("problem").hidden = !content.problem;
   at("problem").textContent = content.problem;
-  at("found").hidden = !points.length;
+  for (const id of ["found", "closer"]) at(id).hidden = !points.length;
   buttons(content.status);
 }
 
@@ -173,6 +173,8 @@ async function select(number, say = true) {
   }
   if (mine !== asked) return;
   shownInPanel = number;
+  at("closer-number").textContent = number;
+  for (const id of ["look-records", "look-classes", "look-cross"]) at(id).replaceChildren();
   place(panel, seenPanels.get(number)); // title and figures change together
   held();
   await new Promise((resolve) => { setTimeout(resolve, 350); });
@@ -253,6 +255,23 @@ at("play").addEventListener("click", () => {
     refresh();
     if (Number(replay.value) >= Number(replay.max)) { clearInterval(playing); playing = null; at("play").textContent = "Replay"; }
   }, 100);
+});
+/** Fetch a part of the closer look and show it. */
+async function look(address, into) {
+  const element = at(into);
+  element.setAttribute("aria-busy", "true");
+  const response = await bring(address);
+  if (!response) { element.removeAttribute("aria-busy"); return; }
+  if (response.ok) { place(element, await response.text()); element.scrollIntoView({ block: "nearest" }); }
+  else { element.removeAttribute("aria-busy"); element.textContent = await response.text(); }
+}
+at("closer").addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-look], button[data-fetch]");
+  if (button) look(button.dataset.fetch ?? `${base}/look/${selected}/${button.dataset.look}`, button.dataset.into);
+});
+at("closer").addEventListener("submit", (event) => {
+  event.preventDefault();
+  look(`${event.target.dataset.cross}?${new URLSearchParams(new FormData(event.target))}`, "look-cross");
 });
 document.addEventListener("status", (event) => buttons(event.detail));
 document.addEventListener("changed", fetchPoints);

@@ -1,0 +1,78 @@
+"""A closer look at one solution: bars of class sizes, records before and after, two columns crossed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from browsing import small_example
+from crypsis.plan import Plan
+from crypsis.run import Run
+from crypsis.studio.pages.records import MOST_ROWS, ROWS, class_size_bars
+from crypsis.studio.server import build_file
+from crypsis.studio.session import Session
+from crypsis.studio.studio import Bundle, Studio
+
+
+def test_bars_count_people_by_the_size_of_their_class() -> None:
+    bars = class_size_bars(np.array([1, 1, 2, 2, 7]), np.array([5, 5, 5, 5, 5]))
+    assert [(bar.words, bar.before, bar.after) for bar in bars if bar.before or bar.after] == [
+        ("1", 2, 0),
+        ("2", 2, 0),
+        ("5 to 9", 1, 5),
+    ]
+    assert bars[-1].words == "100 and more"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, int]]:
+    home = tmp_path_factory.mktemp("look")
+    plan = small_example(home, budget="1 generations")
+    run = Run.start(Plan.read(plan), plan.with_name("people-plan-run"), home=plan.parent, text=plan.read_text())
+    for _ in run.proceed():
+        pass
+    number = run.front.default().number
+    run.close()
+    session = Session(plan.with_name("people.csv"), plan, plan.with_name("people-plan-run"))
+    session.reading.wait()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Bundle, "prepare", lambda self: None)
+        with TestClient(build_file(Studio(home, session))) as made:
+            yield made, number
+
+
+def test_records_are_shown_in_pages_and_never_more_than_allowed(client: tuple[TestClient, int]) -> None:
+    browser, number = client
+    first = browser.get(f"/look/{number}/records").text
+    assert first.count("<tr>") + first.count('<tr class="dim">') == ROWS + 1
+    assert "people of 400" not in first
+    assert f"{MOST_ROWS} are shown" in first
+    assert "→" in first
+    assert "person" not in first.split("<tbody>")[0].split("<thead>")[1]  # identifiers are not shown
+    beyond = browser.get(f"/look/{number}/records?page=99").text
+    assert beyond.split("<tbody>")[1].count("<tr") == 0
+
+
+def test_a_class_and_a_bar_lead_to_their_records(client: tuple[TestClient, int]) -> None:
+    browser, number = client
+    page = browser.get(f"/look/{number}/classes").text
+    address = page.split('data-fetch="')
+    of_class = next(each.split('"')[0] for each in address if "records?class=" in each)
+    of_sizes = next(each.split('"')[0] for each in address if "records?sizes=5-9" in each)
+    members = browser.get(of_class).text
+    assert "nobody can tell them apart" in members
+    assert members.split("<tbody>")[1].count("<tr") >= 5
+    assert "whose class has 5 to 9 records" in browser.get(of_sizes).text
+
+
+def test_two_columns_are_crossed_before_and_after(client: tuple[TestClient, int]) -> None:
+    browser, number = client
+    page = browser.get(f"/look/{number}/cross?a=sex&b=age").text
+    cells = [cell.split("</td>")[0].split(" → ") for cell in page.split('<td class="n">')[1:]]
+    assert sum(int(before.replace("\u202f", "")) for before, _ in cells) == 400
+    refused = browser.get(f"/look/{number}/cross?a=nothing&b=age")
+    assert (refused.status_code, "no published column 'nothing'" in refused.text) == (422, True)
