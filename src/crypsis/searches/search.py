@@ -54,6 +54,8 @@ class Search(Settings):
     is quick on many takes longest to compile, the order is reversed."""
     leads: ClassVar[bool] = False
     """Whether a first plan names it before the others."""
+    keeps_households: ClassVar[bool] = False
+    """Whether the members of a household publish one value wherever all households have one."""
 
     _requirements: tuple[PrivacyModel, ...] = PrivateAttr(default=())
     _intruders: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
