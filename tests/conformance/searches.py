@@ -133,7 +133,6 @@ OTHER: dict[tuple[str, str], Any] = {
     ("*", "columns"): [("age", "hours", "sex"), ("age", "hours"), ("a", "c")],
     ("households", "columns"): [("roof", "age")],
     ("households", "suppression"): [0.0],
-    ("households", "generations"): [7],
     ("*", "largest_k"): [20],
     ("gomm", "partitioner"): ["cbfs", "v-mdav"],
     ("gomm", "initial_population"): [20],
@@ -235,7 +234,14 @@ def rare_table() -> tuple[Table, tuple[str, ...]]:
             "income": [*incomes.tolist(), int(rare[3])],
             "home": [*(row // 2 for row in range(60)), 29],
         },
-        {"home": "household", "name": "identifier", "town": "quasi", "age": "quasi", "hours": "quasi", "income": "confidential"},
+        {
+            "home": "household",
+            "name": "identifier",
+            "town": "quasi",
+            "age": "quasi",
+            "hours": "quasi",
+            "income": "confidential",
+        },
     )
     specs = {"town": "merge:2", "age": "intervals:10,50", "hours": "intervals:10,20"}
     trees = {name: build_hierarchy(spec, table.attribute(name), table.column(name)) for name, spec in specs.items()}

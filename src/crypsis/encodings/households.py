@@ -141,9 +141,7 @@ class HouseholdEncoding(RememberingEncoding):
             by_way[str(way)].append(name)
         alike = group_alike_households(self.home, genes.classes.astype(np.int64)).sizes
         published = treatments_text(by_way)
-        message = household_groups_text(
-            households.tolist(), sizes.tolist(), self.shared, int(out.sum()), published
-        )
+        message = household_groups_text(households.tolist(), sizes.tolist(), self.shared, int(out.sum()), published)
         for ways, groups in zip(self._ways(genes), (len(households), len(sizes)), strict=True):
             lost = moments_representatives_lose(self.table, ways, groups) if ways else None
             message += given_up_text(*lost) if lost else ""

@@ -19,7 +19,10 @@ from crypsis.table.households import (
 from crypsis.table.table import Table
 
 
-@measures.add("household-contradictions")
+CONTRADICTIONS = "household-contradictions"
+
+
+@measures.add(CONTRADICTIONS)
 class HouseholdContradictions(Measure):
     """Share of the households that a masking makes contradict themselves.
 

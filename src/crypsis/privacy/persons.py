@@ -96,4 +96,7 @@ class PersonKAnonymity(PrivacyModel):
         return (ContentDemand(DISTINCT, (float(self.k), 0.0, 0.0), column=name, codes=codes),)
 
     def statement(self) -> str:
-        return f"every record shares its values of {{columns}} with records of at least {self.k} different persons"
+        return (
+            f"every record shares its values of {{columns}} with records of at least {self.k} different "
+            f"persons or households"
+        )

@@ -56,7 +56,7 @@ CHANCE = 1e-6
 
 
 def household_level_columns(table: Table, names: Sequence[str] = (), named: str = "") -> tuple[str, ...]:
-    """Quasi-identifiers, or those of some columns, with one value within every household, which chance does not explain.
+    """Quasi-identifiers, or those of some columns, with one value within every household: declared, or beyond chance.
 
     A missing value is a value: where one member's is missing and another's is not, the column is one of persons. None
     where no column says which records belong together, or no two records do.
@@ -77,9 +77,39 @@ def household_level_columns(table: Table, names: Sequence[str] = (), named: str 
         if name == together or count_household_values(home, codes).max(initial=0) > 1:
             continue
         commonest = float(np.bincount(codes + 1).max()) / len(codes)
-        if fellows * np.log(commonest) < np.log(CHANCE):
+        if table.attribute(name).shared or fellows * np.log(commonest) < np.log(CHANCE):
             found.append(name)
     return tuple(found)
+
+
+def refuse_household_column(table: Table, name: str) -> None:
+    """Refuse a column that was declared to have one value within every household, where it has several."""
+    home, codes = read_households(table), table.codes([name])[:, 0]
+    several = int(np.sum(count_household_values(home, codes) > 1))
+    if several:
+        raise TableError(
+            f"column {name!r} is declared as shared, and in {several} household{'s' * (several > 1)} its value "
+            f"differs between members; correct the file or drop shared = true"
+        )
+
+
+def published_household_members(sizes: Integers, k: int) -> Integers:
+    """int64[households]: members that are published, so that at least k households have as many.
+
+    Where too few are as large, each leaves out a member, until enough are; those that are too few even so publish none.
+    `sizes` int64[households].
+
+    >>> published_household_members(np.array([1, 1, 2, 2, 2, 4]), 2).tolist()
+    [1, 1, 2, 2, 2, 2]
+    >>> published_household_members(np.array([1, 2, 2]), 2).tolist()
+    [0, 2, 2]
+    """
+    published = sizes.copy()
+    for size in range(int(sizes.max(initial=0)), 0, -1):
+        here = published == size
+        if 0 < here.sum() < k:
+            published[here] = size - 1
+    return published
 
 
 def count_household_values(home: Integers, codes: NDArray[np.integer]) -> Integers:

@@ -194,7 +194,8 @@ class CompositeSpace:
             demands = replace(demands, arrays=demands.arrays._replace(code=code))
         strata = np.unique(self.strata[rows], return_inverse=True)[1].astype(np.int32)
         cells = tuple(
-            each._replace(codes=each.codes[rows], values=each.values[rows], blanks=each.blanks[rows]) for each in self.cells
+            each._replace(codes=each.codes[rows], values=each.values[rows], blanks=each.blanks[rows])
+            for each in self.cells
         )
         return replace(self, strata=strata, demands=demands, orders=PART_ORDERS, given_cells=cells)
 

@@ -61,6 +61,7 @@ class HouseholdSearch(KGridSearch):
     purpose: ClassVar[str] = "groups of at least k households, and of records inside them: none contradicts itself"
     leads: ClassVar[bool] = True
     keeps_households: ClassVar[bool] = True
+    groups_households: ClassVar[bool] = True
 
     whole: bool = Field(
         default=False,

@@ -27,6 +27,7 @@ from crypsis.searches.composite.space import (
     cells_of_composite_space,
     make_composite_space_buffers,
 )
+from crypsis.table.households import published_household_members
 from crypsis.table.table import Table
 
 Labels = NDArray[np.int32]
@@ -167,18 +168,11 @@ class HouseholdSpace:
     # -- whole households --
 
     def trimmed_sizes(self, k: int) -> Ints:
-        """int64[households]: members that are published, so that at least k households of a stratum have as many.
-
-        Where too few are as large, each leaves out a member, until enough are; the members of those that are too few
-        even so are left out.
-        """
+        """int64[households]: members that are published, so that at least k households of a stratum have as many."""
         sizes = self.sizes.copy()
         for stratum in np.unique(self.strata):
             inside = self.strata == stratum
-            for size in range(int(sizes[inside].max(initial=0)), 0, -1):
-                here = inside & (sizes == size)
-                if 0 < here.sum() < k:
-                    sizes[here] = size - 1
+            sizes[inside] = published_household_members(sizes[inside], k)
         return sizes
 
     def arrange_members(self) -> Labels:

@@ -94,6 +94,7 @@ class PbgEaSearch(Search):
     family: ClassVar[Family] = Family.RECODING
     purpose: ClassVar[str] = "one level of generalisation per column"
     pace: ClassVar[int] = 1
+    keeps_households: ClassVar[bool] = True
 
     indices: tuple[Literal["k", "l", "information", "glm", "cm", "s_k", "s_l"], ...] = Field(
         default=("k", "information"),
