@@ -121,8 +121,8 @@ HOUSEHOLDS = "household householdid hh hhid family home dwelling".split()
 def infer_household_or_person(table: Table, name: str) -> Literal["household", "person"]:
     """Audit of household inference: whether records that belong together are members, or records of one person.
 
-    A name decides. Without one, a column in which every value has as many records, or that has the structure of a panel,
-    is one of persons.
+    A name decides. Without one, a column in which every value has as many records, or that has the structure of a
+    panel, is one of persons.
 
     >>> people = np.repeat(np.arange(40), 3)
     >>> table = Table.from_columns({"hhid": people, "patient": people, "number": people})
@@ -152,8 +152,8 @@ def columns_for_household_inference(table: Table) -> list[str]:
     """Audit of household inference: columns that tell an intruder which records belong together.
 
     A household or an identifier counts if two records share a value, and there are values enough for a class of
-    different ones: a column of one or two values says nothing of people, nor an identifier of many records each. A column of any other role counts if it is
-    named like people, or if its records are those of a panel.
+    different ones: a column of one or two values says nothing of people, nor does an identifier of many records each. A
+    column of any other role counts if it is named like people, or if its records are those of a panel.
 
     >>> people = np.repeat(np.arange(30.0), np.arange(30) % 3 + 2)
     >>> columns_for_household_inference(Table.from_columns({"subject": people, "x": people % 7}, {"subject": "quasi"}))

@@ -18,7 +18,6 @@ from crypsis.table.households import (
 )
 from crypsis.table.table import Table
 
-
 CONTRADICTIONS = "household-contradictions"
 
 

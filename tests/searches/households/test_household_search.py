@@ -181,7 +181,7 @@ def test_contradictions_are_a_demand_wherever_households_have_values_in_common(t
     roof[np.flatnonzero(table.column("home") == several)[0]] ^= 1
     complaints = objective.evaluate(table.with_columns({"roof": roof}), "aggregation").complaints
     assert "household-contradictions" in {each.subject for each in complaints}
-    assert "household-contradictions" not in {each.subject for each in objective.evaluate(table, "none").complaints}
+    assert "household-contradictions" not in {each.subject for each in objective.evaluate(table, "recoding").complaints}
     allowed = '[[limit]]\nmeasure = "household-contradictions"\nat_most = 100.0\n'
     lenient = write(tmp_path, survey(100), "composite", allowed)
     assert not any("contradict" in note for note in check_before_run(lenient).notes)

@@ -271,7 +271,7 @@ class Annealing:
         if not len(rows):
             return labels
         inner = space if len(rows) == len(space) else space.part(rows)
-        held, local = np.unique(labels[rows], return_inverse=True)
+        local = np.unique(labels[rows], return_inverse=True)[1]
         found = self.anneal(inner, local.astype(np.int32))
         after = labels.copy()
         after[rows] = found + (int(labels.max()) + 1)

@@ -91,7 +91,7 @@ class HouseholdSpace:
     @property
     def first(self) -> Ints:
         """int64[households]: one member of each household, who has the values of its columns."""
-        return self.members[np.concatenate([[0], np.cumsum(self.sizes)[:-1]])]
+        return np.asarray(self.members[np.concatenate([[0], np.cumsum(self.sizes)[:-1]])])
 
     @cached_property
     def _nothing(self) -> ClassDemands:
