@@ -145,7 +145,8 @@ class HouseholdSpace:
             codes[np.bincount(self.home[present], minlength=count) == 0, a] = -1
             blanks[:, a] = own.blanks[self.first, a]
         rules = np.where(own.numbers, composite.MEAN, composite.MODE)
-        return own._replace(codes=codes, values=values, blanks=blanks, rules=rules.astype(np.int64))
+        heights = np.full(len(rules), -1)  # codes of means are no leaves of a hierarchy
+        return own._replace(codes=codes, values=values, blanks=blanks, rules=rules.astype(np.int64), heights=heights)
 
     def space_of_records(self, homes: Labels, k: int) -> CompositeSpace:
         """The records with the columns of persons, grouped inside groups of households only."""
