@@ -87,7 +87,8 @@ class HouseholdChains(ChainStrategy[HouseholdChain]):
             chain = self.begin_chain(len(chains), int(streams["anneal"].integers(2**63)))
             return add_chain(problem, state, chain, self._genome(len(chains), chain.best), streams)
         able = [number for number in range(len(chains)) if self._parts(number, chains[number])]
-        turn = sorted(able, key=lambda number: (*chains[number].place.tolist(), number))[: self.chains_per_generation]
+        # a run is ended before those of other chains begin, so that something better is found soon
+        turn = sorted(able, key=lambda number: (int(chains[number].place[0]), number))[: self.chains_per_generation]
         children: list[Child] = []
         tasks = [(number, chains[number]) for number in turn]
         for number, after in zip(turn, engine.map(advance_chain, tasks, self), strict=True):
