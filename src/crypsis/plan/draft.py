@@ -19,6 +19,7 @@ from crypsis.errors import listing
 from crypsis.masking.partitioning import LARGE
 from crypsis.measures.estimate_use import EstimateUse
 from crypsis.plan.document import Plan, toml_key
+from crypsis.privacy.persons import PersonKAnonymity
 from crypsis.searches.search import offers
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.hierarchy import MISSING
@@ -460,7 +461,8 @@ def _rules(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
 def _searches(table: Table, units: _Units) -> list[str]:
     """A table for every search that is worth a try on the file as the plan describes it."""
     lines = ["# The searches share one front. Settings not written here keep their defaults.", ""]
-    for offer in offers(table, units.k, whole=units.whole):
+    counted = () if units.whole or not units.column else (PersonKAnonymity(k=units.k),)
+    for offer in offers(table, units.k, whole=units.whole, demands=counted):
         if offer.drawback:
             lines += [f"# Left out: {offer.name} ({offer.purpose}). {' '.join(offer.drawback.split())}.", ""]
             continue

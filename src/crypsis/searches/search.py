@@ -398,17 +398,18 @@ class SearchOffer(NamedTuple):
     drawback: str  # why it should be left out all the same; empty if it should not
 
 
-def offers(table: Table, k: int, whole: bool = False) -> list[SearchOffer]:
+def offers(table: Table, k: int, *, whole: bool = False, demands: Sequence[PrivacyModel] = ()) -> list[SearchOffer]:
     """The searches that state a purpose and can treat a table.
 
-    `whole`: whether households are to be alike in all of their members, which few searches look for.
+    `whole`: whether households are to be alike in all of their members, which few searches look for; `demands`: models
+    beside k of records.
     """
     stated = [name for name in searches if searches[name].purpose]
     found, sign = [], -1 if len(table) <= LARGE else 1
     for name in sorted(stated, key=lambda name: (not searches[name].leads, sign * searches[name].pace)):
         cls = searches[name]
         settings = cls.first_settings(table, k) | ({"whole": True} if whole and cls.groups_households else {})
-        if _can_treat(name, settings, table):
+        if _can_treat(name, settings, table, demands):
             drawback = cls.drawback(table) or contradiction_drawback(cls, table)
             if whole and not cls.groups_households:
                 drawback = drawback or "It does not make households alike in all of their members"
@@ -427,8 +428,8 @@ def contradiction_drawback(search: type[Search], table: Table) -> str:
     )
 
 
-def _can_treat(name: str, settings: dict[str, Any], table: Table) -> bool:
+def _can_treat(name: str, settings: dict[str, Any], table: Table, demands: Sequence[PrivacyModel]) -> bool:
     try:
-        return not searches.build(name, **settings).obstacle(table)
+        return not searches.build(name, **settings).under(demands).obstacle(table)
     except PlanError:
         return False
