@@ -70,6 +70,7 @@ from crypsis.measures import (
     GammaLoss as GammaLoss,
     GeneralLoss as GeneralLoss,
     HeldOutLinkage as HeldOutLinkage,
+    HouseholdContradictions as HouseholdContradictions,
     HouseholdRisk as HouseholdRisk,
     IndividualRisk as IndividualRisk,
     InformationLoss as InformationLoss,
@@ -122,6 +123,7 @@ from crypsis.privacy import (
     KAnonymity as KAnonymity,
     KMap as KMap,
     LDiversity as LDiversity,
+    PersonKAnonymity as PersonKAnonymity,
     PrivacyModel as PrivacyModel,
     RecordsAtRisk as RecordsAtRisk,
     TCloseness as TCloseness,
@@ -143,6 +145,7 @@ from crypsis.run import (
 )
 from crypsis.searches import (
     CompositeSearch as CompositeSearch,
+    HouseholdSearch as HouseholdSearch,
     GaMicroaggregationSearch as GaMicroaggregationSearch,
     HybridMicroaggregationSearch as HybridMicroaggregationSearch,
     GommSearch as GommSearch,

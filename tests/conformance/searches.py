@@ -46,6 +46,11 @@ MODES: dict[str, dict[str, Settings]] = {
         "from MDAV": {"k": 3, "k_values": 2, "start": "mdav"},
         "one k": {"k": 3, "k_values": 1},
     },
+    "households": {
+        "whole": {"k": 3, "k_values": 3, "largest_k": 10, "whole": True, "suppression": 0.2},
+        "nested": {"k": 3, "k_values": 2, "largest_k": 6},
+        "truthful": {"k": 3, "k_values": 1, "truthful": True},
+    },
     "gomm": {
         "best": _GOMM,
         "paper": {**_GOMM, "recipe": "paper"},
@@ -126,6 +131,8 @@ def first_mode(name: str) -> Settings:
 
 OTHER: dict[tuple[str, str], Any] = {
     ("*", "columns"): [("age", "hours", "sex"), ("age", "hours"), ("a", "c")],
+    ("households", "columns"): [("roof", "age")],
+    ("households", "suppression"): [0.0],
     ("*", "largest_k"): [20],
     ("gomm", "partitioner"): ["cbfs", "v-mdav"],
     ("gomm", "initial_population"): [20],
@@ -193,6 +200,25 @@ def wide_table() -> Table:
 
 
 @cache
+def household_table() -> Table:
+    """Households of one to four members: a roof and rooms of the household, age and sex of the person, and a wage."""
+    rng = np.random.default_rng(9)
+    sizes = np.array([1] * 8 + [2] * 14 + [3] * 11 + [4] * 7)
+    home = np.repeat(np.arange(len(sizes)), sizes)
+    roof, rooms = np.array(list("abcd"))[rng.integers(0, 4, len(sizes))], rng.integers(1, 7, len(sizes))
+    columns = {
+        "roof": roof[home].tolist(),
+        "rooms": rooms[home].tolist(),
+        "age": rng.integers(0, 90, len(home)).tolist(),
+        "sex": np.array(["f", "m"])[rng.integers(0, 2, len(home))].tolist(),
+        "wage": rng.integers(1, 50, len(home)).tolist(),
+        "home": home.tolist(),
+    }
+    roles = dict.fromkeys(("roof", "rooms", "age", "sex"), "quasi") | {"wage": "confidential", "home": "household"}
+    return Table.from_columns(columns, roles)
+
+
+@cache
 def rare_table() -> tuple[Table, tuple[str, ...]]:
     """People of whom one has a name, a town, an age and an income of their own; and how those are written."""
     rare = ("Zyxwvut", "Qqqtown", "98765", "123456789")
@@ -206,8 +232,16 @@ def rare_table() -> tuple[Table, tuple[str, ...]]:
             "age": [*ages.tolist(), int(rare[2])],
             "hours": [*hours.tolist(), 39],
             "income": [*incomes.tolist(), int(rare[3])],
+            "home": [*(row // 2 for row in range(60)), 29],
         },
-        {"name": "identifier", "town": "quasi", "age": "quasi", "hours": "quasi", "income": "confidential"},
+        {
+            "home": "household",
+            "name": "identifier",
+            "town": "quasi",
+            "age": "quasi",
+            "hours": "quasi",
+            "income": "confidential",
+        },
     )
     specs = {"town": "merge:2", "age": "intervals:10,50", "hours": "intervals:10,20"}
     trees = {name: build_hierarchy(spec, table.attribute(name), table.column(name)) for name, spec in specs.items()}
@@ -219,6 +253,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "mixed": mixed_table,
     "ordinal": ordinal_table,
     "wide": wide_table,
+    "households": household_table,
 }
 
 

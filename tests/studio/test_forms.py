@@ -22,6 +22,7 @@ def test_settings_that_name_a_column_offer_the_columns() -> None:
         ("individual-risk", "weights"),
         ("household-risk", "weights"),
         ("household-risk", "household"),
+        ("household-contradictions", "household"),
         ("journalist-risk", "weights"),
         ("journalist-risk", "member"),
         ("marketer-risk", "weights"),
@@ -37,6 +38,7 @@ def test_settings_that_name_a_column_offer_the_columns() -> None:
     assert offered(models) == {
         ("delta-presence", "member"),
         ("household-k-anonymity", "household"),
+        ("person-k-anonymity", "person"),
         ("k-map", "weights"),
         ("k-map", "member"),
         ("highest-risk", "weights"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -101,8 +103,6 @@ FEWEST_UNITS = 3
 """People or households in a class, below which they are few."""
 LONGEST_PANEL = 50
 """Records of one person at most."""
-ALIKE = 0.5
-"""Share of the quasi-identifiers in which records that belong together agree, from which on a class holds them all."""
 MOST_UNITS = 0.95
 """Share of the records whose people or households are not larger than what counts as large."""
 PEOPLE = (
@@ -114,50 +114,46 @@ FEWEST_PEOPLE = 20
 """Different values below which equal counts say little."""
 
 
-def records_against_household_inference(table: Table, least: int, most: int) -> tuple[int, str]:
-    """Audit of household inference: records a class needs so that few classes are of under three households.
+HOUSEHOLDS = "household householdid hh hhid family home dwelling".split()
+"""Words of names that say a household rather than a person."""
 
-    Records that belong together and are alike in most quasi-identifiers come into one class. A class of one record more
-    than two of the larger people have is then of three.
 
-    `least`, `most`: records of a class to begin with, and at most.
+def infer_household_or_person(table: Table, name: str) -> Literal["household", "person"]:
+    """Audit of household inference: whether records that belong together are members, or records of one person.
+
+    A name decides. Without one, a column in which every value has as many records, or that has the structure of a
+    panel, is one of persons.
 
     >>> people = np.repeat(np.arange(40), 3)
-    >>> table = Table.from_columns({"person": people, "age": 20 + people}, {"person": "household", "age": "quasi"})
-    >>> records_against_household_inference(table, 3, 30)
-    (7, 'person')
+    >>> table = Table.from_columns({"hhid": people, "patient": people, "number": people})
+    >>> [infer_household_or_person(table, name) for name in table.names]
+    ['household', 'person', 'person']
     """
-    needed, column = least, ""
-    for name in columns_for_household_inference(table) if table.quasi_identifiers else ():
-        units = table.codes([name])[:, 0]
-        sizes = np.bincount(units[units != MISSING], minlength=1)
-        held = np.where(units == MISSING, 1, sizes[units])
-        wanted = min((FEWEST_UNITS - 1) * int(np.quantile(held, MOST_UNITS)) + 1, most)
-        if wanted > needed and _alike(table, units, held) >= ALIKE:
-            needed, column = wanted, name
-    return needed, column
+    words = words_for_inference(name)
+    if infer_known_word(words, HOUSEHOLDS):
+        return "household"
+    if infer_known_word(words, PEOPLE):
+        return "person"
+    panel = count_inferable_household_records(table, name) or infer_panel_household_size(table, name)
+    return "person" if panel else "household"
 
 
-def _alike(table: Table, units: Codes, held: NDArray[np.integer]) -> float:
-    """Share of the quasi-identifiers in which the records that belong together agree, averaged over such records."""
-    several = held > 1
-    codes = table.codes(table.quasi_identifiers)[several]
-    of = np.unique(units[several], return_inverse=True)[1]
-    agree = []
-    for values in codes.T:
-        low, high = np.full(of.max() + 1, np.iinfo(np.int32).max), np.full(of.max() + 1, -1)
-        np.minimum.at(low, of, values)
-        np.maximum.at(high, of, values)
-        agree.append(np.mean((low == high)[of]))
-    return float(np.mean(agree))
+def repeats_for_household_inference(table: Table, name: str) -> bool:
+    """Audit of household inference: whether most of many values of a column have several records, and none many.
+
+    >>> table = Table.from_columns({"patient": np.repeat(np.arange(40), 3), "name": np.arange(120)})
+    >>> [repeats_for_household_inference(table, name) for name in table.names]
+    [True, False]
+    """
+    return _few_each(_counts(table, name))
 
 
 def columns_for_household_inference(table: Table) -> list[str]:
     """Audit of household inference: columns that tell an intruder which records belong together.
 
     A household or an identifier counts if two records share a value, and there are values enough for a class of
-    different ones: a column of one or two values says nothing of people. A column of any other role counts if it is
-    named like people, or if its records are those of a panel.
+    different ones: a column of one or two values says nothing of people, nor does an identifier of many records each. A
+    column of any other role counts if it is named like people, or if its records are those of a panel.
 
     >>> people = np.repeat(np.arange(30.0), np.arange(30) % 3 + 2)
     >>> columns_for_household_inference(Table.from_columns({"subject": people, "x": people % 7}, {"subject": "quasi"}))
@@ -167,7 +163,9 @@ def columns_for_household_inference(table: Table) -> list[str]:
     for attribute in table.attributes:
         name, counts = attribute.name, _counts(table, attribute.name)
         if attribute.role in UNPUBLISHED:
-            found += [name] * bool(counts.max(initial=0) > 1 and np.count_nonzero(counts) >= FEWEST_UNITS)
+            several = counts.max(initial=0) > 1 and np.count_nonzero(counts) >= FEWEST_UNITS
+            coarse = attribute.role is Role.IDENTIFIER and counts.sum() > LONGEST_PANEL * np.count_nonzero(counts)
+            found += [name] * bool(several and not coarse)
         elif _few_each(counts) and (
             infer_known_word(words_for_inference(name), PEOPLE) or infer_panel_household_size(table, name)
         ):

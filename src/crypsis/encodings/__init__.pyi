@@ -13,5 +13,6 @@ from crypsis.encodings.generalisation import (
     RecodingEncoding as RecodingEncoding,
 )
 from crypsis.encodings.grouping import GroupingEncoding as GroupingEncoding
+from crypsis.encodings.households import HouseholdEncoding as HouseholdEncoding
 from crypsis.encodings.masked_file import MaskedFileEncoding as MaskedFileEncoding
 from crypsis.encodings.partition import PartitionEncoding as PartitionEncoding

@@ -88,6 +88,7 @@ from crypsis.measures.interval_disclosure import IntervalDisclosure as IntervalD
 from crypsis.measures.masking_description import MixedLevels as MixedLevels
 from crypsis.measures.record_linkage import ProbabilisticLinkage as ProbabilisticLinkage
 from crypsis.measures.rule_violations import RuleViolations as RuleViolations
+from crypsis.measures.household_contradictions import HouseholdContradictions as HouseholdContradictions
 from crypsis.measures.assess import (
     Assessment as Assessment,
     assess as assess,

@@ -14,11 +14,14 @@ from crypsis.audits.exposure import singling_out
 from crypsis.audits.preview import preview_findings, preview_restoring_columns
 from crypsis.audits.published import Published, published_finding_reason
 from crypsis.errors import TableError, listing, suggestion
+from crypsis.measures.household_contradictions import CONTRADICTIONS
 from crypsis.measures.measure import Measure
 from crypsis.plan.document import Plan, load
 from crypsis.plan.sections import Use, read_plan_budget
 from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import KAnonymity
+from crypsis.privacy.households import HouseholdKAnonymity
+from crypsis.searches.search import contradiction_drawback, searches
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.rules import read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
@@ -189,6 +192,7 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
         *_wildcards(plan, table),
         *_find_uncovered(plan, table),
         *_find_tied_rules(plan),
+        *_find_contradicting(plan, table),
     ]
     risky = any(each.measure == "risk" or getattr(each.build(), "aim", "") == "risk" for each in plan.limit)
     if not plan.require and not any(each.require for each in plan.scenario) and not risky:
@@ -243,6 +247,24 @@ def _wildcards(plan: Plan, table: Table) -> list[str]:
         for model in plan.models()
         if isinstance(model, KAnonymity) and model.missing == "wildcard" and model.remark(table)
     ]
+
+
+def _find_contradicting(plan: Plan, table: Table) -> list[str]:
+    """Searches whose solutions are refused, because members of households contradict each other or are not alike."""
+    limited = any(each.measure == CONTRADICTIONS and each.at_most > 0 for each in plan.limit)
+    whole = any(isinstance(model, HouseholdKAnonymity) for model in plan.models())
+    found = []
+    for number, choice in enumerate(plan.search, 1):
+        kind, where = searches[choice.name], f"search[{number}] ({choice.name})"
+        drawback = "" if limited else contradiction_drawback(kind, table)
+        if drawback:
+            found.append(f"{where}: {drawback[0].lower()}{drawback[1:]}; name the search households")
+        elif whole and not kind.groups_households:
+            found.append(
+                f"{where}: it does not make households alike in all of their members, which household-k-anonymity "
+                f"demands; name the search households"
+            )
+    return found
 
 
 def _find_tied_rules(plan: Plan) -> list[str]:

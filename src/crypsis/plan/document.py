@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from crypsis.audits import REASONED, published_finding_key
 from crypsis.errors import PlanError, TableError, listing, suggestion
+from crypsis.measures.household_contradictions import CONTRADICTIONS, HouseholdContradictions
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import Measure
 from crypsis.measures.objective import LimitDemand, Objective, UseDemand
@@ -55,6 +56,7 @@ from crypsis.searches.search import Search
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role, Scale
 from crypsis.table.builders import BUILDERS
 from crypsis.table.files import read_table
+from crypsis.table.households import household_level_columns, refuse_household_column
 from crypsis.table.rules import EditRule, read_rule
 from crypsis.table.table import PERTURBATION, Table, lock_table_columns
 from crypsis.table.text_files import read_toml
@@ -273,7 +275,8 @@ class Plan(Settings):
             intruders={each.name: each.knows for each in self.scenario},
             uses=[UseDemand(u.title, u.build(), u.tolerance, u.weight, u.treated_as) for u in self.use],
             limits=[LimitDemand(each.measure, each.at_most, each.build()) for each in self.limit]
-            + self.column_limits(),
+            + self.column_limits()
+            + self.household_limits(table),
             models=self.models(),
             suppression=self.suppression,
             missing=missing_cells_in_anonymity(self.models()),
@@ -287,6 +290,22 @@ class Plan(Settings):
         """The largest loss of every column that has one, and how often each rule may be broken."""
         rules = [LimitDemand(each.title, _unless(each.at_most), each.measure()) for each in self.rule]
         return rules + self._caps()
+
+    def household_limits(self, table: Table) -> list[LimitDemand]:
+        """That no household contradicts itself where columns have one value within each; unless the plan limits it.
+
+        Parameters
+        ----------
+        table : Table
+            The original, with its roles.
+
+        Returns
+        -------
+        list of LimitDemand
+        """
+        if any(each.measure == CONTRADICTIONS for each in self.limit) or not household_level_columns(table):
+            return []
+        return [LimitDemand(CONTRADICTIONS, 0.0, HouseholdContradictions())]
 
     def _caps(self) -> list[LimitDemand]:
         """The largest loss of every column that has one."""
@@ -400,8 +419,11 @@ class Plan(Settings):
         known = {name: column for name, column in self.columns.items() if name in table.names}
         for name, column in known.items():
             _refuse_scale(table, name, column.scale)
+            if column.shared:
+                refuse_household_column(table, name)
         counted = {
-            n: table.attribute(n).but(importance=c.importance, linked=c.linked, scale=c.scale) for n, c in known.items()
+            n: table.attribute(n).but(importance=c.importance, linked=c.linked, scale=c.scale, shared=c.shared)
+            for n, c in known.items()
         }
         return lock_table_columns(
             table.with_columns({}, attributes=counted), [name for name, c in known.items() if c.lock]
@@ -587,6 +609,7 @@ def _check_losses(plan: Plan, name: str, column: Column) -> list[str]:
     found = []
     given = {
         "importance": column.importance != 1.0, "lock": column.lock, "linked": bool(column.linked),
+        "shared": column.shared,
         "at_most": column.at_most is not None,
     }  # fmt: skip
     idle = [key for key, there in given.items() if there]

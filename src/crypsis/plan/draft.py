@@ -6,6 +6,7 @@ import json
 import os
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,16 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.audits.default_roles import assign_default_roles
-from crypsis.audits.household_inference import count_inferable_household_records, records_against_household_inference
+from crypsis.audits.household_inference import infer_household_or_person, repeats_for_household_inference
 from crypsis.errors import listing
 from crypsis.masking.partitioning import LARGE
 from crypsis.measures.estimate_use import EstimateUse
 from crypsis.plan.document import Plan, toml_key
+from crypsis.privacy.persons import PersonKAnonymity
 from crypsis.searches.search import offers
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.households import household_column, published_household_members, read_households
 from crypsis.table.links import links
-from crypsis.table.profile import LARGEST_SHARE, RARE, Clue, ColumnProfile, Profile, profile_name_subjects
+from crypsis.table.profile import LARGEST_SHARE, RARE, Clue, ColumnProfile, Profile, Reason, profile_name_subjects
 from crypsis.table.rules import proposed_rules
 from crypsis.table.table import Table
 from crypsis.text import role_reason_text
@@ -133,7 +136,9 @@ def _count_values(table: Table, name: str) -> NDArray[np.int64]:
 # -- A first plan for a file, drafted from its profile, with a comment on every line.
 
 CLASSES_FOR_A_LIMIT = 4
-"""A table too small for so many classes of k records gets a limit that k keeps by itself."""
+"""Groups of k households or persons that a table must hold before they are counted in place of records."""
+MOST_LEFT_OUT = 0.01
+"""Share of the records that whole households may leave out; the suppression of a first plan."""
 DECLARED = "declared confidential when the plan was drafted"
 """Why nobody outside knows a column that the custodian named confidential."""
 OUTCOME = "assumed when the plan was drafted: an outcome that nobody outside has"
@@ -168,20 +173,16 @@ def draft(
     leading = {column.name for column in masked if column.kind != Kind.NUMERIC}
     for link in links(table, [column.name for column in masked], leading):
         given[link.name] = given.get(link.name, {}) | {"linked": link.lead}
-    together = [count_inferable_household_records(table, c.name) for c in columns if c.role == Role.HOUSEHOLD]
-    records, largest = k * max([*together, 1]), seen.rows // CLASSES_FOR_A_LIMIT
-    if records > largest:
-        records = k
-    roled = table.with_roles({column.name: Role(column.role) for column in columns})
-    classes = _Classes(k, *records_against_household_inference(roled, records, largest), balanced=records > k)
+    columns = tuple(_with_units(columns, table))
+    units = _Units.of(table.with_roles({column.name: Role(column.role) for column in columns}), k)
     maskings = draft_maskings(table, columns, k, [name for name, entry in given.items() if entry.get("because")])
     commonest = {c.name: _largest_share(table, c.name) for c in columns if c.role == Role.CONFIDENTIAL}
-    diversity = _diversity(columns, commonest, classes.records, demanded=diverse)
+    diversity = _diversity(columns, commonest, k, demanded=diverse)
     head = _head(
-        os.path.relpath(source, plan.parent), columns, classes, given, maskings, diversity, _describe_reading(table)
+        os.path.relpath(source, plan.parent), columns, units, given, maskings, diversity, _describe_reading(table)
     )
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
-    return "\n".join([*head, *_rules(described, columns), *_searches(described, classes.records), *_tail(table)])
+    return "\n".join([*head, *_rules(described, columns), *_searches(described, units), *_tail(table)])
 
 
 def _describe_reading(table: Table) -> dict[str, Any]:
@@ -193,36 +194,79 @@ def _describe_reading(table: Table) -> dict[str, Any]:
     return {name: value for name, value in found.given().items() if value not in usual.get(name, ())}
 
 
-class _Classes(NamedTuple):
-    """How large classes must be."""
+def _with_units(columns: Sequence[ColumnProfile], table: Table) -> Iterator[ColumnProfile]:
+    """The columns; an identifier that most people have in several records says which of them belong together."""
+    known = any(column.role == Role.HOUSEHOLD for column in columns)
+    for column in columns:
+        if not known and column.role == Role.IDENTIFIER and repeats_for_household_inference(table, column.name):
+            known = True
+            records = int(np.max(np.unique(table.codes([column.name])[:, 0], return_counts=True)[1]))
+            reasons = (Reason(Clue.PANEL, values=records), *column.reasons[1:])
+            yield replace(column, role=Role.HOUSEHOLD.value, hierarchy="", reasons=reasons)
+        else:
+            yield column
 
-    people: int  # asked for
-    records: int  # demanded, more where several belong to one person or household
-    column: str  # what says which records belong together, where groups of that many would be of too few people
-    balanced: bool  # whether each person has as many records
 
-    def remark(self) -> list[str]:
-        """Why more records are demanded than people."""
-        if self.column:
+class _Units(NamedTuple):
+    """What k counts."""
+
+    k: int
+    column: str  # what says which records belong together; empty if nothing does
+    what: str  # household or person
+    whole: bool = False  # whether households are to be alike in all of their members
+    left_out: int = 0  # records of whole households that must be left out
+
+    @classmethod
+    def of(cls, table: Table, k: int) -> _Units:
+        """Households are demanded whole where enough are of each size, and records of different people otherwise."""
+        name = household_column(table)
+        if not name or not table.quasi_identifiers:
+            return cls(k, "", "record")
+        sizes = np.bincount(read_households(table))
+        what = infer_household_or_person(table, name)
+        if sizes.max(initial=0) < 2 or len(sizes) < CLASSES_FOR_A_LIMIT * k:
+            return cls(k, "", "record")
+        left_out = len(table) - int(published_household_members(sizes, k).sum())
+        whole = what == "household" and left_out <= MOST_LEFT_OUT * len(table)
+        return cls(k, name, what, whole, left_out if whole else 0)
+
+    def demands(self) -> list[str]:
+        """The tables [[require]] beside k of records."""
+        if not self.column:
+            return []
+        if not self.whole:
+            one = "household" if self.what == "household" else "person"
             return [
-                f"# more than {self.people}, so that hardly any class is of fewer than three different {self.column}"
+                "[[require]]",
+                f"# several records belong to one {one} ({self.column}): in every class are at least k different ones",
+                'model = "person-k-anonymity"',
+                f"k = {self.k}",
+                "",
             ]
+        left = "1 record is" if self.left_out == 1 else f"{self.left_out} records are"
+        some = [f"# {left} left out, because too few households are as large"]
         return [
-            f"# that are at least {self.people} people: each has {self.records // self.people} records"
-        ] * self.balanced
+            "[[require]]",
+            "# every household shares the values of all its members with at least k households: who knows one member",
+            '# knows the others. Weaker, at less loss: model = "person-k-anonymity" and whole = false in the search',
+            *(some if self.left_out else []),
+            'model = "household-k-anonymity"',
+            f"k = {self.k}",
+            "",
+        ]
 
 
 def _head(
     source: str,
     columns: Sequence[ColumnProfile],
-    classes: _Classes,
+    units: _Units,
     given: Mapping[str, Mapping[str, str]],
     maskings: Sequence[str],
     diversity: Sequence[str],
     reading: Mapping[str, Any],
 ) -> list[str]:
     """Data, columns and demands."""
-    k, records = classes.people, classes.records
+    k = units.k
     lines = [
         "# The data, what must hold, how to search, and how the file is published. Correct any line.",
         "# Check it: crypsis check plan.toml   Run it: crypsis run plan.toml",
@@ -252,14 +296,14 @@ def _head(
         *maskings,
         "[[require]]",
         "# every released record shares its quasi-identifiers with at least k records",
-        *classes.remark(),
         'model = "k-anonymity"',
-        f"k = {records}",
+        f"k = {k}",
         *_missing_cells(columns),
         "",
+        *units.demands(),
         *diversity,
         *_risk_limit(k),
-        *_scenarios([column.name for column in columns if column.role == Role.QUASI_IDENTIFIER], records),
+        *_scenarios([column.name for column in columns if column.role == Role.QUASI_IDENTIFIER], k),
     ]
 
 
@@ -414,10 +458,11 @@ def _rules(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
     return lines
 
 
-def _searches(table: Table, k: int) -> list[str]:
+def _searches(table: Table, units: _Units) -> list[str]:
     """A table for every search that is worth a try on the file as the plan describes it."""
     lines = ["# The searches share one front. Settings not written here keep their defaults.", ""]
-    for offer in offers(table, k):
+    counted = () if units.whole or not units.column else (PersonKAnonymity(k=units.k),)
+    for offer in offers(table, units.k, whole=units.whole, demands=counted):
         if offer.drawback:
             lines += [f"# Left out: {offer.name} ({offer.purpose}). {' '.join(offer.drawback.split())}.", ""]
             continue

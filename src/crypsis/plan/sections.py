@@ -211,6 +211,11 @@ class Column(Settings):
     lock: bool = Field(
         default=False, description="publish this quasi-identifier as collected; only records equal in it become alike"
     )
+    shared: bool = Field(
+        default=False,
+        description="all members of a household, or all records of a person, have one value: it is masked once for "
+        "them; found out where many households show it, and refused where one contradicts it",
+    )
     linked: ColumnName = Field(
         default="", description="column that determines this one, e.g. country for its code: both are masked together"
     )

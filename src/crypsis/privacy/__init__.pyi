@@ -16,6 +16,7 @@ from crypsis.privacy.model import (
 )
 from crypsis.privacy.presence import DeltaPresence as DeltaPresence
 from crypsis.privacy.households import HouseholdKAnonymity as HouseholdKAnonymity
+from crypsis.privacy.persons import PersonKAnonymity as PersonKAnonymity
 from crypsis.privacy.population import (
     KMap as KMap,
     HighestRisk as HighestRisk,

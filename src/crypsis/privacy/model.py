@@ -17,7 +17,7 @@ from crypsis.registry import Registry, Settings
 from crypsis.table.table import Table
 
 Sense = Literal["at least", "at most"]
-Unit = Literal["record", "household"]
+Unit = Literal["record", "household", "person"]
 Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-9
@@ -89,6 +89,8 @@ class Assumption(StrEnum):
     """The table of the population is complete."""
     SAMPLE = "sample"
     """The file is a sample of the population, drawn as its weights or its fraction say."""
+    ONE_OF_SEVERAL = "one-of-several"
+    """The intruder looks for a person by one of their records, not by all of them together."""
     WHOLE_HOUSEHOLDS = "whole-households"
     """The intruder looks for whole households, and knows the named columns of all members and no other."""
 
@@ -115,7 +117,7 @@ class Verdict:
         The demand in words, e.g. 'every record shares its values of age, sex with at least 5 records'.
     columns : tuple of str
         The columns the intruder was taken to know: those the demand names, or every quasi-identifier.
-    unit : {"record", "household"}
+    unit : {"record", "household", "person"}
         What is protected and counted; a person with several records is not covered as one.
     assumptions : tuple of Assumption
         What must be true for the statement to protect people.

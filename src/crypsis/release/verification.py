@@ -562,7 +562,7 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
 
 def _show_without_original(data: _Judged, model: PrivacyModel) -> str:
     """What the file alone shows of a model that needs more; empty where it shows nothing."""
-    if model.membership or model.unit == "household":
+    if model.membership or model.unit != "record":
         return ""
     return f"; the file alone shows at least {data.judge(model).attained:g}"
 

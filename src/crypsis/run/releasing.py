@@ -144,6 +144,7 @@ def _limits(plan: Plan, original: Table, family: str) -> list[MeasuredLimit]:
                 bound = measure.model_copy(update={"columns": names})
                 found.append(MeasuredLimit(bound, limit.at_most, f"{limit.measure}, {each.name}"))
     found += [MeasuredLimit(each.measure, each.at_most, each.title) for each in plan.column_limits() if each.measure]
+    found += [MeasuredLimit(each.measure, each.at_most) for each in plan.household_limits(original) if each.measure]
     if family == PERTURBATION:
         found += _held_out(objective)
     return found + [MeasuredLimit(u.build(), u.tolerance, u.title, u.treated_as == "limit", True) for u in plan.use]

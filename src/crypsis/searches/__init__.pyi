@@ -16,12 +16,14 @@ from crypsis.searches.pbg_ea import (
     evaluate_lattice as evaluate_lattice,
 )
 from crypsis.searches.composite import CompositeSearch as CompositeSearch
+from crypsis.searches.households import HouseholdSearch as HouseholdSearch
 from crypsis.searches.local_recoding import LocalRecodingSearch as LocalRecodingSearch
 from crypsis.searches.cell_suppression import CellSuppressionSearch as CellSuppressionSearch
 from crypsis.searches.mixed_grouping import MixedGroupingSearch as MixedGroupingSearch
 from crypsis.searches.mixed_masking import MixedMaskingSearch as MixedMaskingSearch
 from crypsis.searches import (
     composite as composite,
+    households as households,
     gomm as gomm,
     pbg_ea as pbg_ea,
     local_recoding as local_recoding,

@@ -20,6 +20,7 @@ from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import LimitDemand, Objective, infeasible_objective_scores
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Registry, Settings
+from crypsis.table.households import household_level_columns
 from crypsis.table.rules import EditRule
 from crypsis.table.table import Table
 from crypsis.tasks import Tasks, complete
@@ -54,6 +55,10 @@ class Search(Settings):
     is quick on many takes longest to compile, the order is reversed."""
     leads: ClassVar[bool] = False
     """Whether a first plan names it before the others."""
+    keeps_households: ClassVar[bool] = False
+    """Whether the members of a household publish one value wherever all households have one."""
+    groups_households: ClassVar[bool] = False
+    """Whether it makes households alike in all of their members."""
 
     _requirements: tuple[PrivacyModel, ...] = PrivateAttr(default=())
     _intruders: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
@@ -393,20 +398,38 @@ class SearchOffer(NamedTuple):
     drawback: str  # why it should be left out all the same; empty if it should not
 
 
-def offers(table: Table, k: int) -> list[SearchOffer]:
-    """The searches that state a purpose and can treat a table."""
+def offers(table: Table, k: int, *, whole: bool = False, demands: Sequence[PrivacyModel] = ()) -> list[SearchOffer]:
+    """The searches that state a purpose and can treat a table.
+
+    `whole`: whether households are to be alike in all of their members, which few searches look for; `demands`: models
+    beside k of records.
+    """
     stated = [name for name in searches if searches[name].purpose]
     found, sign = [], -1 if len(table) <= LARGE else 1
     for name in sorted(stated, key=lambda name: (not searches[name].leads, sign * searches[name].pace)):
         cls = searches[name]
-        settings = cls.first_settings(table, k)
-        if _can_treat(name, settings, table):
-            found.append(SearchOffer(name, cls.purpose, settings, cls.drawback(table)))
+        settings = cls.first_settings(table, k) | ({"whole": True} if whole and cls.groups_households else {})
+        if _can_treat(name, settings, table, demands):
+            drawback = cls.drawback(table) or contradiction_drawback(cls, table)
+            if whole and not cls.groups_households:
+                drawback = drawback or "It does not make households alike in all of their members"
+            found.append(SearchOffer(name, cls.purpose, settings, drawback))
     return found
 
 
-def _can_treat(name: str, settings: dict[str, Any], table: Table) -> bool:
+def contradiction_drawback(search: type[Search], table: Table) -> str:
+    """The contract of a search: why its solutions are refused where households have values in common; else empty."""
+    shared = () if search.keeps_households else household_level_columns(table)
+    if not shared:
+        return ""
+    return (
+        f"It masks record by record, and members of a household would contradict each other in "
+        f"{listing(shared)}, which is refused"
+    )
+
+
+def _can_treat(name: str, settings: dict[str, Any], table: Table, demands: Sequence[PrivacyModel]) -> bool:
     try:
-        return not searches.build(name, **settings).obstacle(table)
+        return not searches.build(name, **settings).under(demands).obstacle(table)
     except PlanError:
         return False

@@ -116,6 +116,8 @@ class Attribute:
         Weight of its loss beside that of other columns; 0 where it does not count.
     locked : bool
         Whether it is published as collected although it is a quasi-identifier.
+    shared : bool
+        Whether it was declared to have one value within every household.
     linked : str
         The column that determines its values, so that both are published together; empty if there is none.
     scale : {"automatic", "raw", "log", "both"}
@@ -141,6 +143,7 @@ class Attribute:
     dates: Dates = ""
     importance: float = 1.0
     locked: bool = False
+    shared: bool = False
     linked: str = ""
     scale: Scale = "automatic"
     label: str = field(default="", repr=False)

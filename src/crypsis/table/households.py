@@ -7,7 +7,7 @@ household shares are part of every member's, so that they count too; the number 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +49,79 @@ def read_households(table: Table, named: str = "") -> Integers:
     lone = np.flatnonzero(codes == MISSING)
     codes[lone] = int(codes.max(initial=-1)) + 1 + np.arange(len(lone))
     return equivalence_classes(codes[:, None]).of
+
+
+CHANCE = 1e-6
+"""Probability below which the members of households do not agree in a column by chance."""
+
+
+def household_level_columns(table: Table, names: Sequence[str] = (), named: str = "") -> tuple[str, ...]:
+    """Quasi-identifiers, or those of some columns, with one value within every household: declared, or beyond chance.
+
+    A missing value is a value: where one member's is missing and another's is not, the column is one of persons. None
+    where no column says which records belong together, or no two records do.
+
+    >>> home = np.repeat(np.arange(30), 2)
+    >>> columns = {"roof": np.array(list("abc"))[home % 3], "sex": list("fm") * 30, "home": home}
+    >>> household_level_columns(Table.from_columns(columns, {"roof": "quasi", "sex": "quasi", "home": "household"}))
+    ('roof',)
+    """
+    together = household_column(table, named)
+    if not together or not table.kept.any():
+        return ()
+    home = read_households(table, named)[table.kept]
+    fellows = len(home) - len(np.unique(home))
+    found = list[str]()
+    for name in names or table.quasi_identifiers:
+        codes = table.codes([name])[table.kept, 0].astype(np.int64)
+        if name == together or count_household_values(home, codes).max(initial=0) > 1:
+            continue
+        commonest = float(np.bincount(codes + 1).max()) / len(codes)
+        if table.attribute(name).shared or fellows * np.log(commonest) < np.log(CHANCE):
+            found.append(name)
+    return tuple(found)
+
+
+def refuse_household_column(table: Table, name: str) -> None:
+    """Refuse a column that was declared to have one value within every household, where it has several."""
+    home, codes = read_households(table), table.codes([name])[:, 0]
+    several = int(np.sum(count_household_values(home, codes) > 1))
+    if several:
+        raise TableError(
+            f"column {name!r} is declared as shared, and in {several} household{'s' * (several > 1)} its value "
+            f"differs between members; correct the file or drop shared = true"
+        )
+
+
+def published_household_members(sizes: Integers, k: int) -> Integers:
+    """int64[households]: members that are published, so that at least k households have as many.
+
+    Where too few are as large, each leaves out a member, until enough are; those that are too few even so publish none.
+    `sizes` int64[households].
+
+    >>> published_household_members(np.array([1, 1, 2, 2, 2, 4]), 2).tolist()
+    [1, 1, 2, 2, 2, 2]
+    >>> published_household_members(np.array([1, 2, 2]), 2).tolist()
+    [0, 2, 2]
+    """
+    published = sizes.copy()
+    for size in range(int(sizes.max(initial=0)), 0, -1):
+        here = published == size
+        if 0 < here.sum() < k:
+            published[here] = size - 1
+    return published
+
+
+def count_household_values(home: Integers, codes: NDArray[np.integer]) -> Integers:
+    """int64[households]: how many different values the members of each household have.
+
+    `home` int64[n]: household of each record, from 0; `codes` int[n]: its value.
+
+    >>> count_household_values(np.array([0, 0, 1, 1]), np.array([5, 5, 5, 7])).tolist()
+    [1, 2]
+    """
+    pairs = equivalence_classes(np.stack([home, codes.astype(np.int64)], axis=1))
+    return np.bincount(home[pairs.first], minlength=int(home.max(initial=-1)) + 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -273,7 +273,11 @@ def attack_remedies(finding: Finding) -> list[str]:
         case FindingKind.COMBINATION | FindingKind.DEPENDENCE | FindingKind.RESTATED:
             return [masks, waive]
         case FindingKind.FEW_UNITS:
-            return ["[[require]] a larger k: three times the records that belong together are enough", waive]
+            counted = (
+                f'[columns] {key} = {{ role = "household" }} and [[require]] model = "person-k-anonymity" k = 3 demand '
+                f"records of three different ones in every class"
+            )
+            return [counted, waive]
         case FindingKind.EARLIER_RELEASE:
             return ["withdraw the earlier release and delete its folder, or release it again instead of another", waive]
         case FindingKind.METADATA:

@@ -168,6 +168,24 @@ def treatments_text(columns: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(WORDS[way].format(columns=listing(names)) for way, names in columns.items())
 
 
+def household_groups_text(
+    households: Sequence[int], records: Sequence[int], shared: Sequence[str], out: int, publishing: str
+) -> str:
+    """Groups of households and of the records inside them, to begin a sentence.
+
+    `households`, `records`: sizes of the groups; `out`: records that are left out.
+
+    >>> household_groups_text([3, 4], [3, 3, 8], ["roof"], 1, "the mean of age")
+    '2 groups of 3 to 4 households, each with one value of roof, and inside them 3 groups of 3 to 8 records, each \
+publishing the mean of age; 1 record is left out, because too few households are as large'
+    """
+    text = f"{len(households)} groups of {min(households)} to {max(households)} households"
+    text += f", each with one value of {listing(shared)}" if shared else ""
+    text += f", and inside them {len(records)} groups of {min(records)} to {max(records)} records, each publishing "
+    left = "" if not out else "1 record is" if out == 1 else f"{out} records are"
+    return text + publishing + (f"; {left} left out, because too few households are as large" if left else "")
+
+
 def given_up_text(values: Mapping[str, int], dominated: Sequence[str], everything: bool) -> str:
     """Which moments calibrated columns do not keep, to be added to a sentence; empty where all are kept.
 

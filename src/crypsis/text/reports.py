@@ -143,6 +143,7 @@ _ASSUMED = {
     Assumption.CONFIDENTIAL_UNKNOWN: "no confidential value is known outside",
     Assumption.POPULATION: "the table of the population is complete",
     Assumption.SAMPLE: "the file is a sample, drawn as its weights or its fraction say",
+    Assumption.ONE_OF_SEVERAL: "an intruder looks for a person by one of their records, not by all of them together",
     Assumption.WHOLE_HOUSEHOLDS: "an intruder looks for whole households by the named columns of all members",
 }
 

@@ -193,7 +193,10 @@ class CompositeSpace:
             code = np.ascontiguousarray(demands.arrays.code[:, rows])
             demands = replace(demands, arrays=demands.arrays._replace(code=code))
         strata = np.unique(self.strata[rows], return_inverse=True)[1].astype(np.int32)
-        cells = tuple(each._replace(codes=each.codes[rows], values=each.values[rows]) for each in self.cells)
+        cells = tuple(
+            each._replace(codes=each.codes[rows], values=each.values[rows], blanks=each.blanks[rows])
+            for each in self.cells
+        )
         return replace(self, strata=strata, demands=demands, orders=PART_ORDERS, given_cells=cells)
 
     def place(self, number: int) -> NDArray[np.int64]:

@@ -26,6 +26,7 @@ from crypsis.measures.objective import Objective
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.diversity import LDiversity
 from crypsis.privacy.model import PrivacyModel
+from crypsis.privacy.persons import PersonKAnonymity
 from crypsis.registry import ColumnName
 from crypsis.searches.pbg_ea.evaluation import MOST_NODES, NodeLoss, demand_beyond_all_nodes, prepare_lattice_evaluation
 from crypsis.searches.pbg_ea.operators import (
@@ -49,7 +50,9 @@ from crypsis.searches.pbg_ea.scores import (
     minimal_node_scores,
 )
 from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import check_hierarchy_indices
+from crypsis.table.households import read_households
 from crypsis.table.lattice import Lattice, Levels
 from crypsis.table.suppression import allowed_records, code_of_suppression_rule
 from crypsis.table.table import Table
@@ -63,6 +66,8 @@ FRONT: tuple[str, ...] = ("auto", "exact", "pbg", "nsga2")
 DEMANDING: tuple[str, ...] = ("auto", "exact", "feasible")
 GUIDED: tuple[str, ...] = ("auto", "pbg", "nsga2")
 """Methods for the front of the indices, for a demanded k or l, and for measures that guide the search."""
+MOST_TALLIES = 10_000_000
+"""Counts of persons in classes that are kept for a node at most: 40 megabytes."""
 USUAL_CROSSOVER = 0.8
 """Share of crossed pairs in the paper."""
 
@@ -94,6 +99,7 @@ class PbgEaSearch(Search):
     family: ClassVar[Family] = Family.RECODING
     purpose: ClassVar[str] = "one level of generalisation per column"
     pace: ClassVar[int] = 1
+    keeps_households: ClassVar[bool] = True
 
     indices: tuple[Literal["k", "l", "information", "glm", "cm", "s_k", "s_l"], ...] = Field(
         default=("k", "information"),
@@ -213,7 +219,22 @@ class PbgEaSearch(Search):
             return f"{len(self.boxes)} box sides for {len(self.indices)} indices; give one each or none"
         if self.boxes and min(self.boxes) <= 0:
             return "the side of a box must be positive"
-        return "" if table.kept.any() else "the table has no records"
+        if not table.kept.any():
+            return "the table has no records"
+        return self._person_obstacle(table, lattice)
+
+    def _person_obstacle(self, table: Table, lattice: Lattice) -> str:
+        """Why persons cannot be counted in the classes of every node; empty if they can."""
+        for model in self.demanded_models:
+            if isinstance(model, PersonKAnonymity) and not model.obstacle(table):
+                persons = len(np.unique(read_households(table, model.person)[table.kept]))
+                tuples = equivalence_classes(table.codes(lattice.names)[table.kept]).count
+                if persons * tuples > MOST_TALLIES:
+                    return (
+                        f"{persons} persons in {tuples} classes are too many to be counted at every node; name the "
+                        f"search households"
+                    )
+        return ""
 
     def candidates(self, table: Table) -> float | None:
         return float(Lattice.of(table, self.columns).size)

@@ -15,7 +15,6 @@ from crypsis.encodings.encoding import encoding_index_ceilings
 from crypsis.encodings.generalisation import LevelEncoding
 from crypsis.evolution import Genome, Scores
 from crypsis.kernels.arrays import Floats
-from crypsis.kernels.classes import ContentRoom
 from crypsis.kernels.dominance import find_undominated
 from crypsis.kernels.nodes import DEMANDED, NodeReadings
 from crypsis.kernels.rollup import RolledClasses, judge_class_contents, raise_classes, records_below
@@ -283,14 +282,14 @@ class NodeContents:
             np.add.at(tally, (classes.of[known], column[known]), 1)
         return RolledClasses(np.ascontiguousarray(code[classes.first]), classes.sizes.astype(np.int64), tally)
 
-    @cached_property
-    def _hash_slots(self) -> NDArray[np.int64]:
+    def _make_hash_slots(self) -> NDArray[np.int64]:
+        """Room for a hash table of classes; threads that judge nodes side by side have one each."""
         return np.empty(1 << max(5, int(4 * len(self.lowest.records)).bit_length()), dtype=np.int64)
 
     def _raise(self, held: RolledClasses, place: int, level: int) -> RolledClasses:
         count = len(held.records)
         room = RolledClasses(np.empty_like(held.code), np.empty_like(held.records), np.empty_like(held.tally))
-        made = raise_classes(held, count, place, self._up[place][level], room, self._hash_slots)
+        made = raise_classes(held, count, place, self._up[place][level], room, self._make_hash_slots())
         if made > count // 2:
             return RolledClasses(room.code[:made], room.records[:made], room.tally[:made])
         return RolledClasses(room.code[:made].copy(), room.records[:made].copy(), room.tally[:made].copy())
@@ -301,13 +300,9 @@ class NodeContents:
         for place, level in enumerate(levels):
             cell[place, : len(self._cells[place][level])] = self._cells[place][level]
         limits = np.array([self.demands.least, self.allowance], dtype=np.int64)
-        judge_class_contents(held, len(held.records), cell, self.demands.arrays, self._room, limits, out)
+        judge_class_contents(held, len(held.records), cell, self.demands.arrays, self.demands.room(), limits, out)
         out[1] -= self._missing_credit
         return tuple(out.tolist())
-
-    @cached_property
-    def _room(self) -> ContentRoom:
-        return self.demands.room()
 
     def judge_node(self, levels: Levels | Sequence[int]) -> tuple[float, ...]:
         """Records suppressed, summed loss, smallest class and number of classes of one node."""
@@ -338,7 +333,7 @@ class NodeContents:
 
     def _hopeless(self, held: RolledClasses, place: int, spare: RolledClasses) -> bool:
         """Whether too many records stay in small classes even if this and all later attributes are hidden."""
-        small = records_below(held, len(held.records), place, self.demands.least, spare, self._hash_slots)
+        small = records_below(held, len(held.records), place, self.demands.least, spare, self._make_hash_slots())
         return int(small) > self.allowance
 
 
