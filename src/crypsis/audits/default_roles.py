@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,8 @@ from crypsis.audits.preview import (
     preview_restoring_in_groups,
 )
 from crypsis.audits.published import Finding, FindingKind
-from crypsis.table.attribute import Kind, Role
+from crypsis.errors import listing
+from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.profile import (
     ENOUGH,
     LARGEST_SHARE,
@@ -27,6 +29,7 @@ from crypsis.table.profile import (
     profile_name_subjects,
 )
 from crypsis.table.role_words import PUBLIC_SUBJECTS, ROLE_OF
+from crypsis.table.rules import RecognisedDerivation, recognised_derivations
 from crypsis.table.table import Table
 
 NEARLY_ALL = 0.5
@@ -44,6 +47,11 @@ def assign_default_roles(seen: Profile, table: Table) -> Profile:
     >>> [column.role for column in assign_default_roles(crypsis.profile(table), table).columns]
     ['quasi', 'quasi']
     """
+    following = derivations_of_profile(seen, table)
+    profiles, order = {column.name: column for column in seen.columns}, [column.name for column in seen.columns]
+    apart = {each.name for each in following if profiles[each.name].reasons[0].clue is not Clue.DECLARED}
+    seen = replace(seen, columns=tuple(column for column in seen.columns if column.name not in apart))
+    table = table.drop(apart)
     columns = tuple(_panel(column, table) or _settle_role(column, seen.rows) for column in seen.columns)
     spared = tuple(_spare_outcome(column) for column in columns)
     columns = spared if _any_quasi(spared) else columns if _any_quasi(columns) else tuple(map(_unspare, columns))
@@ -56,7 +64,40 @@ def assign_default_roles(seen: Profile, table: Table) -> Profile:
     }
     telling = _in_groups(roled) | telling
     columns = tuple(_mask_column(c, telling[c.name]) if c.name in telling else c for c in columns)
-    return replace(seen, columns=_without_assumptions(columns, table))
+    settled = {column.name: column for column in _without_assumptions(columns, table)}
+    every = tuple(settled.get(name, profiles[name]) for name in order)
+    return assign_derived_roles(replace(seen, columns=every), following)
+
+
+def derivations_of_profile(seen: Profile, table: Table) -> tuple[RecognisedDerivation, ...]:
+    """Columns that follow from others, of those that may be published; of a weight nothing is taken to follow."""
+    names = [column.name for column in seen.columns if Role(column.role) not in (*UNPUBLISHED, Role.WEIGHT)]
+    quasi = [column.name for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
+    return recognised_derivations(table, names, quasi)
+
+
+def assign_derived_roles(seen: Profile, following: Sequence[RecognisedDerivation]) -> Profile:
+    """Give derived columns the roles of those they follow from, by default.
+
+    A derived column that nobody declared has no more to be decided about than the columns it follows from. Who knows a
+    declared total may know of its parts: what a declared quasi-identifier follows from is one as well, by default.
+    """
+    of = {column.name: column for column in seen.columns}
+    declared = {name for name, column in of.items() if column.reasons[0].clue is Clue.DECLARED}
+    for each in following:
+        if each.name in declared and of[each.name].role == Role.QUASI_IDENTIFIER:
+            for name in set(each.columns) - declared:
+                of[name] = of[name] if of[name].role == Role.QUASI_IDENTIFIER else _mask_column(of[name], each.name)
+    open_ = [each for each in following if each.name not in declared]
+    while open_:
+        waiting = {each.name for each in open_}
+        for each in [each for each in open_ if not waiting & set(each.columns)]:
+            roles = {Role(of[name].role) for name in each.columns}
+            role = next((role for role in (Role.UNDECIDED, Role.CONFIDENTIAL, Role.OTHER) if role in roles), None)
+            reasons = (Reason(Clue.FOLLOWING, word=listing(each.columns)), *of[each.name].reasons[1:])
+            of[each.name] = replace(of[each.name], role=(role or Role.QUASI_IDENTIFIER).value, reasons=reasons)
+            open_.remove(each)
+    return replace(seen, columns=tuple(of[column.name] for column in seen.columns))
 
 
 def _without_assumptions(columns: tuple[ColumnProfile, ...], table: Table) -> tuple[ColumnProfile, ...]:

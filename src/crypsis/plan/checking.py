@@ -20,7 +20,7 @@ from crypsis.plan.sections import Use, read_plan_budget
 from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.table.attribute import UNPUBLISHED, Role
-from crypsis.table.rules import read_rule, rule_obstacle, violations
+from crypsis.table.rules import order_derived, read_derivation, read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
 from crypsis.text import attack_finding_text
 
@@ -271,7 +271,7 @@ def _find_broken_rules(plan: Plan, table: Table) -> list[str]:
 def _dependences(plan: Plan, table: Table) -> list[str]:
     """Columns that determine quasi-identifiers, and those that would restore some of their masked values."""
     alone = {name for choice in plan.mask for name in choice.build().columns}
-    table, drawn = _some(table)
+    table, drawn = _some(table.drop(_recomputed(plan, table)))
     certain = find_determining_dependence(table)
     found = [
         f"{name} determines {listing(targets)} in at least 99 % of the records{drawn} and may restore what is masked "
@@ -306,15 +306,24 @@ def _assumptions(plan: Plan, table: Table) -> list[str]:
         f"{attack_finding_text(each)}, about, where the other columns are masked: no release before "
         f"{each.columns[0]} has the "
         f'role quasi, or because = "…" in its line says why nobody outside knows it'
-        for each in preview_findings(table, stated=stated)
+        for each in preview_findings(table.drop(_recomputed(plan, table)), stated=stated)
     ]
+
+
+def _recomputed(plan: Plan, table: Table) -> list[str]:
+    """Derived columns that follow from columns of which something is masked."""
+    masked = {*table.quasi_identifiers, *(name for choice in plan.mask for name in choice.build().columns)}
+    for name in order_derived(table):
+        if masked & set(read_derivation(table.attribute(name).derived).columns):
+            masked.add(name)
+    return [each.name for each in table.attributes if each.derived and each.name in masked]
 
 
 def _single(plan: Plan, table: Table) -> list[str]:
     """Columns nobody will mask in which many stand alone, and what was decided about them."""
     waivers, alone = plan.waivers(), {name for choice in plan.mask for name in choice.build().columns}
     found = []
-    left = table.drop([*table.names_by_role(*UNPUBLISHED, Role.QUASI_IDENTIFIER), *alone])
+    left = table.drop({*table.names_by_role(*UNPUBLISHED, Role.QUASI_IDENTIFIER), *alone, *_recomputed(plan, table)})
     for each in singling_out(Published(left, unstated=frozenset(plan.list_unstated()))):
         (name,) = each.columns
         share = f"{name} singles out {100 * each.share:.3g} % of the records by itself, {each.records}"

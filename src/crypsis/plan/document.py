@@ -55,7 +55,7 @@ from crypsis.searches.search import Search
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role, Scale
 from crypsis.table.builders import BUILDERS
 from crypsis.table.files import read_table
-from crypsis.table.rules import EditRule, read_rule
+from crypsis.table.rules import EditRule, derivation_obstacle, read_derivation, read_rule
 from crypsis.table.table import PERTURBATION, Table, lock_table_columns
 from crypsis.table.text_files import read_toml
 
@@ -401,11 +401,14 @@ class Plan(Settings):
         for name, column in known.items():
             _refuse_scale(table, name, column.scale)
         counted = {
-            n: table.attribute(n).but(importance=c.importance, linked=c.linked, scale=c.scale) for n, c in known.items()
+            n: table.attribute(n).but(importance=c.importance, linked=c.linked, derived=c.derived, scale=c.scale)
+            for n, c in known.items()
         }
-        return lock_table_columns(
-            table.with_columns({}, attributes=counted), [name for name, c in known.items() if c.lock]
-        )
+        described = table.with_columns({}, attributes=counted)
+        obstacles = (derivation_obstacle(described, name) for name, column in known.items() if column.derived)
+        if wrong := next(filter(None, obstacles), ""):
+            raise TableError(wrong)
+        return lock_table_columns(described, [name for name, c in known.items() if c.lock])
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -571,6 +574,7 @@ def _columns(plan: Plan) -> list[str]:
                 f"no effect; drop it or change the role"
             )
         found += _check_losses(plan, name, column)
+        found += _check_derived(plan, name, column)
         if column.scale != "automatic" and (column.role in UNPUBLISHED or column.kind not in (None, "numeric")):
             because = f"its role is {column.role}" if column.role in UNPUBLISHED else f"its kind is {column.kind}"
             found.append(
@@ -579,6 +583,35 @@ def _columns(plan: Plan) -> list[str]:
         if column.because and column.role not in REASONED:
             reasoned = listing(map(str, REASONED))
             found.append(f"columns.{name}: because is the reason for the roles {reasoned}; its role is {column.role}")
+    return found
+
+
+def _check_derived(plan: Plan, name: str, column: Column) -> list[str]:
+    """What contradicts that a column is recomputed from others."""
+    if not column.derived:
+        return []
+    found, inputs = list[str](), read_derivation(column.derived).columns
+    where = f"columns.{name}.derived"
+    if column.role in UNPUBLISHED:
+        found.append(f"{where}: a column with the role {column.role} is never released; drop derived")
+    given = {"lock": column.lock, "linked": bool(column.linked), "at_most": column.at_most is not None}
+    for key in (key for key, there in given.items() if there):
+        found.append(f"{where}: the column is recomputed, so {key} has no effect; drop one of the two")
+    for each in inputs:
+        source = plan.columns.get(each)
+        role = Role.UNDECIDED if source is None else source.role
+        if each == name:
+            found.append(f"{where}: {name!r} cannot follow from itself; leave it out")
+        elif role in UNPUBLISHED:
+            found.append(
+                f"{where}: {each!r} has the role {role} and is never released, and the column would tell it; name "
+                f"other columns or drop derived"
+            )
+        elif column.role is Role.QUASI_IDENTIFIER and role is not Role.QUASI_IDENTIFIER:
+            found.append(
+                f"{where}: an intruder may know {name!r}, which follows from {each!r}, and searches do not mask that; "
+                f"give {each!r} the role quasi, or drop derived"
+            )
     return found
 
 
@@ -628,6 +661,8 @@ def _maskings(plan: Plan) -> list[str]:
             column = plan.columns.get(name)
             if column is None:
                 found.append(f"{where}.columns: {name!r} is not among the columns of the plan{_near(plan, name)}")
+            elif column.derived:
+                found.append(f"{where}.columns: {name!r} is derived and recomputed from others; mask these")
             elif column.role is Role.QUASI_IDENTIFIER:
                 found.append(f"{where}.columns: {name!r} is a quasi-identifier, which the searches mask; leave it out")
             elif column.role in UNPUBLISHED:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.audits.default_roles import assign_default_roles
+from crypsis.audits.default_roles import assign_default_roles, assign_derived_roles, derivations_of_profile
 from crypsis.audits.household_inference import count_inferable_household_records, records_against_household_inference
 from crypsis.errors import listing
 from crypsis.masking.partitioning import LARGE
@@ -23,7 +23,7 @@ from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.links import links
 from crypsis.table.profile import LARGEST_SHARE, RARE, Clue, ColumnProfile, Profile, profile_name_subjects
-from crypsis.table.rules import proposed_rules
+from crypsis.table.rules import RecognisedDerivation, proposed_rules, read_rule
 from crypsis.table.table import Table
 from crypsis.text import role_reason_text
 
@@ -31,18 +31,29 @@ MASKED_ALONE = (Role.CONFIDENTIAL, Role.WEIGHT, Role.STRATUM)
 """Roles of columns that are published beside the quasi-identifiers."""
 
 
-def draft_maskings(table: Table, columns: Sequence[ColumnProfile], k: int, stated: Collection[str]) -> list[str]:
+def draft_maskings(
+    table: Table,
+    columns: Sequence[ColumnProfile],
+    k: int,
+    stated: Collection[str],
+    derived: Sequence[RecognisedDerivation] = (),
+) -> list[str]:
     """The tables [[mask]] of a first plan, as lines.
 
-    `k`: records that share a value at least.
+    `k`: records that share a value at least; `derived`: columns that are recomputed, so that those they follow from are
+    masked in their place.
     """
     if len(table) < k:
         return []
+    alone = {c.name for c in columns if c.unique > LARGEST_SHARE * max(len(table) - c.missing, 1)}
+    following = {each.name for each in derived}
+    alone |= {name for each in derived if each.name in alone for name in each.columns}
     averaged: dict[Role, list[str]] = {}
     lines = list[str]()
     for column in columns:
-        role, present = Role(column.role), max(len(table) - column.missing, 1)
-        many = column.unique > LARGEST_SHARE * present
+        role, many = Role(column.role), column.name in alone
+        if column.name in following:
+            continue
         if role not in MASKED_ALONE or not (many or (column.rare and column.name not in stated)):
             continue
         if column.kind == Kind.NOMINAL:
@@ -54,6 +65,43 @@ def draft_maskings(table: Table, columns: Sequence[ColumnProfile], k: int, state
         elif column.unique:
             averaged.setdefault(role, []).append(column.name)
     return [*(line for names in averaged.values() for line in _average(names, k)), *lines]
+
+
+def _masked_derivations(
+    table: Table,
+    columns: Sequence[ColumnProfile],
+    following: Sequence[RecognisedDerivation],
+    because: Collection[str],
+) -> tuple[RecognisedDerivation, ...]:
+    """Derived columns that follow from others of which something is masked, so that they are recomputed.
+
+    A quasi-identifier is left out if it follows from a column that the custodian declared to be none.
+    """
+    quasi = [column.name for column in columns if column.role == Role.QUASI_IDENTIFIER]
+    alone = {c.name for c in columns if c.unique > LARGEST_SHARE * max(len(table) - c.missing, 1)}
+    masked = {*quasi, *(c.name for c in columns if c.name in alone and c.role in MASKED_ALONE)}
+    found = {each.name: each for each in following}
+    settled = {c.name for c in columns if c.name in because or c.reasons[0].clue is Clue.DECLARED} - set(quasi)
+    kept = {name for name, each in found.items() if masked & {name, *_bases(each, found)}}
+    kept = {name for name in kept if name not in quasi or not settled & set(found[name].columns)}
+    return tuple(each for name, each in found.items() if name in kept)
+
+
+def _reason_of_derived(
+    each: RecognisedDerivation, columns: Sequence[ColumnProfile], given: Mapping[str, Mapping[str, str]]
+) -> dict[str, str]:
+    """Why nobody outside knows a derived confidential column: because nobody knows those it follows from."""
+    roles = {column.name: Role(column.role) for column in columns}
+    secret = [name for name in each.columns if roles[name] is Role.CONFIDENTIAL]
+    stated = bool(secret) and all(given.get(name, {}).get("because") for name in secret)
+    if roles[each.name] is not Role.CONFIDENTIAL or given.get(each.name, {}).get("because") or not stated:
+        return {}
+    return {"because": f"it follows from {listing(secret)}, of which nobody outside knows"}
+
+
+def _bases(each: RecognisedDerivation, found: Mapping[str, RecognisedDerivation]) -> set[str]:
+    """Columns that a derived one follows from, and what these follow from."""
+    return {*each.columns, *(base for name in each.columns if name in found for base in _bases(found[name], found))}
 
 
 def _average(names: Sequence[str], k: int) -> list[str]:
@@ -160,28 +208,35 @@ def draft(
     """
     quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
     known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
-    columns = (seen if known else assign_default_roles(seen, table)).columns
+    following = derivations_of_profile(seen, table)
+    columns = (assign_derived_roles(seen, following) if known else assign_default_roles(seen, table)).columns
+    derived = _masked_derivations(table, columns, following, because or {})
     assumed = {Clue.DECLARED: DECLARED, Clue.OUTCOME_NAME: OUTCOME}
     why = {c.name: assumed.get(c.reasons[0].clue, "") for c in columns if c.role == Role.CONFIDENTIAL}
     given = {name: {"because": text} for name, text in {**why, **(because or {})}.items() if text}
+    for each in derived:
+        given[each.name] = given.get(each.name, {}) | {"derived": each.text} | _reason_of_derived(each, columns, given)
     masked = [column for column in columns if column.role == Role.QUASI_IDENTIFIER]
     leading = {column.name for column in masked if column.kind != Kind.NUMERIC}
     for link in links(table, [column.name for column in masked], leading):
-        given[link.name] = given.get(link.name, {}) | {"linked": link.lead}
+        if not {link.name, link.lead} & {each.name for each in derived}:
+            given[link.name] = given.get(link.name, {}) | {"linked": link.lead}
     together = [count_inferable_household_records(table, c.name) for c in columns if c.role == Role.HOUSEHOLD]
     records, largest = k * max([*together, 1]), seen.rows // CLASSES_FOR_A_LIMIT
     if records > largest:
         records = k
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
     classes = _Classes(k, *records_against_household_inference(roled, records, largest), balanced=records > k)
-    maskings = draft_maskings(table, columns, k, [name for name, entry in given.items() if entry.get("because")])
+    stated = [name for name, entry in given.items() if entry.get("because")]
+    maskings = draft_maskings(table, columns, k, stated, derived)
     commonest = {c.name: _largest_share(table, c.name) for c in columns if c.role == Role.CONFIDENTIAL}
     diversity = _diversity(columns, commonest, classes.records, demanded=diverse)
     head = _head(
         os.path.relpath(source, plan.parent), columns, classes, given, maskings, diversity, _describe_reading(table)
     )
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
-    return "\n".join([*head, *_rules(described, columns), *_searches(described, classes.records), *_tail(table)])
+    rules, searches = _rules(described, columns, derived), _searches(described, classes.records)
+    return "\n".join([*head, *rules, *searches, *_tail(table)])
 
 
 def _describe_reading(table: Table) -> dict[str, Any]:
@@ -191,6 +246,13 @@ def _describe_reading(table: Table) -> dict[str, Any]:
         return {}
     usual = {"delimiter": (",", "\t"), "encoding": ("utf8", "utf-8"), "missing": (("",),), "decimal": (".",)}
     return {name: value for name, value in found.given().items() if value not in usual.get(name, ())}
+
+
+DERIVED_REMARK = [
+    "# derived: how a column follows from others, found in the file: it is recomputed from what is published of",
+    "#       them: all agree in every record and it tells nothing more. Delete it, or write your own: + - * / ^ ( ),",
+    "#       log log10 exp sqrt abs floor ceil round, conditions (age >= 65), cut(age, 'young', 65, 'old')",
+]
 
 
 class _Classes(NamedTuple):
@@ -239,11 +301,13 @@ def _head(
         "# hierarchy: a file, or intervals:5,10,20 | dates:month,year | prefixes:3,2 | merge:8,4",
         "# linked: the column that determines this one, so that both are masked together. Also: importance = 0 to 5,",
         '#       at_most = 20 (per cent of loss in this column), lock = true (as collected), scale = "log" (moments)',
+        *(DERIVED_REMARK if any("derived" in entry for entry in given.values()) else []),
     ]
     for column in columns:
         entry = f"role = {_quote(column.role)}, kind = {_quote(column.kind)}"
         entry += "".join(f", {key} = {_quote(value)}" for key, value in given.get(column.name, {}).items())
-        if column.hierarchy and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT):
+        derived = "derived" in given.get(column.name, {})
+        if column.hierarchy and not derived and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT):
             entry += f", hierarchy = {_quote(column.hierarchy)}"
         lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {role_reason_text(column.reasons)}")
     return [
@@ -396,12 +460,14 @@ def _risk_limit(k: int) -> list[str]:
     ]
 
 
-def _rules(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
-    """Relations that every record keeps and that look meant."""
+def _rules(table: Table, columns: Sequence[ColumnProfile], derived: Sequence[RecognisedDerivation] = ()) -> list[str]:
+    """Relations that every record keeps and that look meant, but those that recomputed columns keep by themselves."""
     roles = {column.name: column.role for column in columns}
     shown = [name for name in table.names if roles.get(name) not in UNPUBLISHED]
     masked = [name for name in shown if roles.get(name) == Role.QUASI_IDENTIFIER]
+    following = {each.name for each in derived}
     found = [each for each in proposed_rules(table, shown, masked) if "\n" not in each.rule]
+    found = [each for each in found if not set(read_rule(each.rule).columns) & following]
     if not found:
         return []
     lines = [

@@ -25,7 +25,13 @@ from crypsis.rulebook.rules import RuleResult
 from crypsis.table.attribute import Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
-from crypsis.text import attack_finding_text, attacker_text, masking_missing_text, masking_treatment_text
+from crypsis.text import (
+    attack_finding_text,
+    attacker_text,
+    masking_missing_text,
+    masking_treatment_text,
+    recomputed_text,
+)
 from crypsis.text.attacks import attacked_share_text
 
 RECEIVED = "as received"
@@ -76,6 +82,8 @@ def _describe_column(original: Table, masked: Table, name: str, loss: float | No
         treatment = Treatment.UNCHANGED if changed == 0 else other
     quasi = masked.attribute(name).role is Role.QUASI_IDENTIFIER
     done = masking_treatment_text(treatment, groups, masked=quasi, replaced=replaced)
+    if attribute.derived and treatment is not Treatment.UNCHANGED:
+        done = recomputed_text(attribute.derived)
     absent, blank = original.missing(name)[masked.kept], masked.missing(name)[masked.kept]
     counts = masking_missing_text(int((blank & ~absent).sum()), int((absent & ~blank).sum()))
     return ReportedColumn(

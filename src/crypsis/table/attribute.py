@@ -118,6 +118,9 @@ class Attribute:
         Whether it is published as collected although it is a quasi-identifier.
     linked : str
         The column that determines its values, so that both are published together; empty if there is none.
+    derived : str
+        How its values follow from other columns, such as "wage + pension"; empty if they do not. It is recomputed after
+        every masking, and no search masks it.
     scale : {"automatic", "raw", "log", "both"}
         On which scale calibrated files keep its moments.
     label : str
@@ -142,6 +145,7 @@ class Attribute:
     importance: float = 1.0
     locked: bool = False
     linked: str = ""
+    derived: str = ""
     scale: Scale = "automatic"
     label: str = field(default="", repr=False)
     codes: tuple[tuple[str, float | str], ...] = field(default=(), repr=False)

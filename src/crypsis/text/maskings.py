@@ -223,3 +223,12 @@ def masking_treatment_text(
     if not masked:
         return "changed"
     return "some values replaced by another" if treatment is Treatment.REPLACED else "masked"
+
+
+def recomputed_text(derivation: str) -> str:
+    """What was done to a derived column, in words.
+
+    >>> recomputed_text("wage + pension")
+    'recomputed from the published columns: wage + pension'
+    """
+    return f"recomputed from the published columns: {derivation}"
