@@ -145,7 +145,7 @@ def test_a_hand_sized_table_has_these_answers(text: str, answer: list[float]) ->
      "sin(wage)", "log(wage", "wage ; bonus"],
 )  # fmt: skip
 def test_what_is_no_derivation_is_refused_with_a_sentence(text: str) -> None:
-    with pytest.raises(PlanError, match="derivation|not understood"):
+    with pytest.raises(PlanError, match=r"derivation|not understood"):
         read_derivation(text)
 
 

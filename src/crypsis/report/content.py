@@ -384,11 +384,17 @@ def _answers(card: Mapping[str, Any]) -> dict[str, Any]:
         found["analyses"] = {name: card["analyses"][name] for name in ("drawn", "kept", "text", "public")}
     if card.get("estimates"):
         found["estimates"] = [_public_estimates(column) for column in card["estimates"]]
+    if card.get("weighted"):
+        columns = [_public_estimates(column, errors=True) for column in card["weighted"]["columns"]]
+        found["weighted"] = {"text": card["weighted"]["text"], "columns": columns}
     return found
 
 
-def _public_estimates(column: Mapping[str, Any]) -> dict[str, Any]:
-    """The open figures of a column, rounded; of a category the values that the file has."""
+def _public_estimates(column: Mapping[str, Any], *, errors: bool = False) -> dict[str, Any]:
+    """The open figures of a column, rounded; of a category the values that the file has.
+
+    `errors`: with the standard errors of the original.
+    """
     shown = [each for each in column["figures"] if each["public"] and (column["numeric"] or each["after"])]
     figures = [
         {
@@ -396,6 +402,7 @@ def _public_estimates(column: Mapping[str, Any]) -> dict[str, Any]:
             "before": None if each["before"] is None else round_figure_for_reports(each["before"]),
             "after": None if each["after"] is None else round_figure_for_reports(each["after"]),
             "inside": each["inside"],
+            **({"error": each["error"] and round_figure_for_reports(each["error"])} if errors else {}),
         }
         for each in shown
     ]

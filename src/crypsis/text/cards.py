@@ -12,8 +12,9 @@ from crypsis.measures.objective import Omission, keeps_objective_limit
 from crypsis.measures.utility.analyses import AnalysesKept, EstimateChange
 from crypsis.measures.utility.card import Harm, Ruin, RuleHarm, Usefulness, UseResult, UtilityCard, ruined_columns
 from crypsis.measures.utility.distributions import ColumnHarm
-from crypsis.measures.utility.estimates import ColumnEstimate, ColumnEstimates
+from crypsis.measures.utility.estimates import NORMAL, ColumnEstimate, ColumnEstimates
 from crypsis.measures.utility.propensity import PropensityScore
+from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES, WeightedComparison
 from crypsis.table.rules import RuleCounts
 from crypsis.text.attacks import intruder_text
 from crypsis.text.reports import NO_CLASSES, number_text, sentence_text
@@ -114,6 +115,45 @@ def _estimates_facts(estimates: Iterable[ColumnEstimates]) -> list[dict[str, Any
         }
         for each in estimates
     ]
+
+
+def _weighted_facts(weighted: WeightedComparison) -> dict[str, Any]:
+    """Weighted estimates before and after as plain data."""
+    return {"text": weighted_text(weighted), "columns": _estimates_facts(weighted.columns)}
+
+
+def weighted_text(weighted: WeightedComparison) -> str:
+    """By what records are weighed, and whence the standard errors come.
+
+    >>> weighted_text(WeightedComparison("w", ("region",), "home", 0, ()))
+    'weighted by w; standard errors of the sample design: strata region, every household a unit, drawn with replacement'
+    """
+    strata = f"strata {', '.join(weighted.strata)}" if weighted.strata else "one stratum"
+    units = "every household a unit" if weighted.units else "every record a unit"
+    text = f"weighted by {weighted.weights}; standard errors of the sample design: {strata}, {units}, drawn with"
+    single = (
+        f"; {weighted.single} strata have one unit, whose variance is read against the mean of all units"
+        if weighted.single
+        else ""
+    )
+    return f"{text} replacement{single}"
+
+
+def weighted_rows(weighted: WeightedComparison) -> list[tuple[str, ...]]:
+    """For every number: its weighted figures before and after, with the standard error of the original."""
+    return [
+        (each.name, *(_pair_with_error_text(each.figure(figure)) for figure in WEIGHTED_FIGURES))
+        for each in weighted.columns
+        if each.numeric
+    ]
+
+
+def _pair_with_error_text(figure: ColumnEstimate | None) -> str:
+    if figure is None or figure.before is None:
+        return "–"
+    error = "" if figure.error is None else f" ± {number_text(NORMAL * figure.error)}"
+    mark = OUTSIDE if figure.inside is False else ""
+    return f"{number_text(figure.before)}{error} → {number_text(figure.after)}{mark}"
 
 
 def pair_text(figure: ColumnEstimate | None) -> str:
@@ -387,6 +427,7 @@ def utility_card_facts(card: UtilityCard) -> Mapping[str, Any]:
         "rules": [{**asdict(rule), "text": card_rule_harm_text(rule)} for rule in card.rules],
         "ruined": list(dict.fromkeys(ruin.column for ruin in card.ruins)),
         "estimates": _estimates_facts(card.estimates),
+        "weighted": None if card.weighted is None else _weighted_facts(card.weighted),
         "analyses": _analyses_facts(card.analyses, card.beside),
     }
 

@@ -104,10 +104,10 @@ def column_of_derivation(derivation: Derivation, table: Table, collected: Table,
     labels = _labels(derivation, collected, name)
     if collected.holds_numbers(name):
         given = values if labels is None else np.append(labels, np.nan)[np.nan_to_num(values, nan=-1).astype(int)]
-        return np.round(given, decimals(collected.column(name)))
+        return np.asarray(np.round(given, decimals(collected.column(name))))
     assert labels is not None
     codes = np.append(labels, MISSING).astype(np.int32)
-    return codes[np.nan_to_num(values, nan=len(labels)).astype(int)]
+    return np.asarray(codes[np.nan_to_num(values, nan=len(labels)).astype(int)])
 
 
 def _labels(derivation: Derivation, table: Table, name: str) -> NDArray[np.float64] | None:
