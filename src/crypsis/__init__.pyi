@@ -11,7 +11,9 @@ from crypsis.attacks import (
 from crypsis.audits import (
     Audit as Audit,
     Finding as Finding,
+    WeightRestoring as WeightRestoring,
     audit as audit,
+    weight_restoring as weight_restoring,
 )
 from crypsis.charts import Chart as Chart
 from crypsis.errors import (

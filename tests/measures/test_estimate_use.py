@@ -158,7 +158,6 @@ def test_one_line_says_what_a_use_is() -> None:
         "pay= ~ age",
         "=b ~ age",
         "mean",
-        "poverty by town",
         "median pay by town",
         "pay ~ age + ",
         "share",

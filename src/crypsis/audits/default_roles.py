@@ -52,7 +52,10 @@ def assign_default_roles(seen: Profile, table: Table) -> Profile:
     apart = {each.name for each in following if profiles[each.name].reasons[0].clue is not Clue.DECLARED}
     seen = replace(seen, columns=tuple(column for column in seen.columns if column.name not in apart))
     table = table.drop(apart)
-    columns = tuple(_panel(column, table) or _settle_role(column, seen.rows) for column in seen.columns)
+    weights = sum(column.role == Role.WEIGHT for column in seen.columns)
+    columns = tuple(
+        _panel(column, table) or _settle_role(column, seen.rows, treated=weights == 1) for column in seen.columns
+    )
     spared = tuple(_spare_outcome(column) for column in columns)
     columns = spared if _any_quasi(spared) else columns if _any_quasi(columns) else tuple(map(_unspare, columns))
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
@@ -60,9 +63,9 @@ def assign_default_roles(seen: Profile, table: Table) -> Profile:
     telling = {
         column.name: worst[column.name].columns[1]
         for column in columns
-        if column.name in worst and _tells(column, worst[column.name])
+        if column.name in worst and _tells(column, worst[column.name], treated=weights == 1)
     }
-    telling = _in_groups(roled) | telling
+    telling = _in_groups(roled.drop(roled.names_by_role(Role.WEIGHT)) if weights == 1 else roled) | telling
     columns = tuple(_mask_column(c, telling[c.name]) if c.name in telling else c for c in columns)
     settled = {column.name: column for column in _without_assumptions(columns, table)}
     every = tuple(settled.get(name, profiles[name]) for name in order)
@@ -169,8 +172,13 @@ def _panel(column: ColumnProfile, table: Table) -> ColumnProfile | None:
     return replace(column, role=Role.HOUSEHOLD.value, hierarchy="", reasons=reasons)
 
 
-def _tells(column: ColumnProfile, worst: Finding) -> bool:
-    """Whether a column says too much of another to stay as it is; text that restates one always does."""
+def _tells(column: ColumnProfile, worst: Finding, *, treated: bool) -> bool:
+    """Whether a column says too much of another to stay as it is; text that restates one always does.
+
+    `treated`: whether a weight is treated before it is published, so that it says less.
+    """
+    if treated and column.role == Role.WEIGHT:
+        return False
     restates = worst.kind is FindingKind.RESTATED and column.role != Role.QUASI_IDENTIFIER
     return restates or column.role == Role.WEIGHT or worst.share > MOSTLY
 
@@ -181,13 +189,13 @@ def _mask_column(column: ColumnProfile, target: str) -> ColumnProfile:
     return replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=reasons)
 
 
-def _settle_role(column: ColumnProfile, rows: int) -> ColumnProfile:
+def _settle_role(column: ColumnProfile, rows: int, *, treated: bool) -> ColumnProfile:
     present = max(rows - column.missing, 1)
     text = column.kind != Kind.NUMERIC and present >= ENOUGH
     exposing = text and column.unique > LARGEST_SHARE * present
     names = text and column.distinct >= NEARLY_ALL * present
     guessed = names and column.reasons[0].clue is Clue.SINGLING_OUT
-    if column.role == Role.WEIGHT and column.unique > LARGEST_SHARE * present:
+    if column.role == Role.WEIGHT and not treated and column.unique > LARGEST_SHARE * present:
         reason = Reason(Clue.SINGLING_OUT, share=column.unique / present)
         return replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=(reason, *column.reasons[1:]))
     if column.role != Role.UNDECIDED and not guessed and not (column.role == Role.CONFIDENTIAL and exposing):

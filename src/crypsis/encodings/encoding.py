@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import SearchError
-from crypsis.masking.following import recompute_following
 from crypsis.table.attribute import Attribute, Kind
+from crypsis.table.rules import recompute_derived
 from crypsis.table.table import Column, Table
 
 Genome = NDArray[Any]
@@ -57,7 +57,7 @@ class RememberingEncoding(Encoding):
         key = hashlib.blake2b(genome.tobytes(), digest_size=16).digest()
         masked = self._decoded_tables.get(key)
         if masked is None:
-            masked = self._decoded_tables[key] = recompute_following(self.apply(genome), self.table)
+            masked = self._decoded_tables[key] = recompute_derived(self.apply(genome), self.table)
             most = max(2, KEPT_CELLS // max(1, len(self.table) * len(self.table.names)))
             for oldest in list(self._decoded_tables)[:-most]:
                 self._decoded_tables.pop(oldest, None)

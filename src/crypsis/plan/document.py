@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from crypsis.audits import REASONED, published_finding_key
 from crypsis.errors import PlanError, TableError, listing, suggestion
+from crypsis.masking.weights import draw_weight_noise, weight_margin_obstacle
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import Measure
 from crypsis.measures.objective import LimitDemand, Objective, UseDemand
@@ -231,6 +232,7 @@ class Plan(Settings):
         -------
         Table
         """
+        table = draw_weight_noise(table, np.random.default_rng([seed, MASKED_BEFOREHAND, len(self.mask)]))
         for number, choice in enumerate(self.mask):
             table = choice.build().mask(table, np.random.default_rng([seed, MASKED_BEFOREHAND, number]))
         return table
@@ -401,12 +403,15 @@ class Plan(Settings):
         for name, column in known.items():
             _refuse_scale(table, name, column.scale)
         counted = {
-            n: table.attribute(n).but(importance=c.importance, linked=c.linked, derived=c.derived, scale=c.scale)
+            n: table.attribute(n).but(
+                importance=c.importance, linked=c.linked, derived=c.derived, publish=c.publish, scale=c.scale
+            )
             for n, c in known.items()
         }
         described = table.with_columns({}, attributes=counted)
         obstacles = (derivation_obstacle(described, name) for name, column in known.items() if column.derived)
-        if wrong := next(filter(None, obstacles), ""):
+        weights = (weight_margin_obstacle(described, name) for name, column in known.items() if column.publish)
+        if wrong := next(filter(None, (*obstacles, *weights)), ""):
             raise TableError(wrong)
         return lock_table_columns(described, [name for name, c in known.items() if c.lock])
 
@@ -575,6 +580,7 @@ def _columns(plan: Plan) -> list[str]:
             )
         found += _check_losses(plan, name, column)
         found += _check_derived(plan, name, column)
+        found += _check_publish(plan, name, column)
         if column.scale != "automatic" and (column.role in UNPUBLISHED or column.kind not in (None, "numeric")):
             because = f"its role is {column.role}" if column.role in UNPUBLISHED else f"its kind is {column.kind}"
             found.append(
@@ -583,6 +589,23 @@ def _columns(plan: Plan) -> list[str]:
         if column.because and column.role not in REASONED:
             reasoned = listing(map(str, REASONED))
             found.append(f"columns.{name}: because is the reason for the roles {reasoned}; its role is {column.role}")
+    return found
+
+
+def _check_publish(plan: Plan, name: str, column: Column) -> list[str]:
+    """What contradicts the treatment of a weight."""
+    if not column.publish:
+        return []
+    where, found = f"columns.{name}.publish", list[str]()
+    if column.role is not Role.WEIGHT:
+        found.append(f"{where}: it treats a weight, and the role is {column.role}; drop it or change the role")
+    if any(name in choice.build().columns for choice in plan.mask):
+        found.append(f"{where}: a [[mask]] table masks {name!r} as well; keep one of the two")
+    weights = [each for each, other in plan.columns.items() if other.role is Role.WEIGHT]
+    if len(weights) > 1:
+        found.append(
+            f"{where}: {len(weights)} columns have the role weight; one can be treated, give others another role"
+        )
     return found
 
 

@@ -14,18 +14,21 @@ from numpy.typing import NDArray
 
 from crypsis.audits.default_roles import assign_default_roles, assign_derived_roles, derivations_of_profile
 from crypsis.audits.household_inference import count_inferable_household_records, records_against_household_inference
+from crypsis.audits.preview import preview_weight_findings
 from crypsis.errors import listing
 from crypsis.masking.partitioning import LARGE
+from crypsis.masking.weights import FORMS
 from crypsis.measures.estimate_use import EstimateUse
 from crypsis.plan.document import Plan, toml_key
 from crypsis.searches.search import offers
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.links import links
+from crypsis.table.population import weight_obstacle
 from crypsis.table.profile import LARGEST_SHARE, RARE, Clue, ColumnProfile, Profile, profile_name_subjects
 from crypsis.table.rules import RecognisedDerivation, proposed_rules, read_rule
 from crypsis.table.table import Table
-from crypsis.text import role_reason_text
+from crypsis.text import attack_finding_text, role_reason_text
 
 MASKED_ALONE = (Role.CONFIDENTIAL, Role.WEIGHT, Role.STRATUM)
 """Roles of columns that are published beside the quasi-identifiers."""
@@ -37,11 +40,12 @@ def draft_maskings(
     k: int,
     stated: Collection[str],
     derived: Sequence[RecognisedDerivation] = (),
+    treated: Collection[str] = (),
 ) -> list[str]:
     """The tables [[mask]] of a first plan, as lines.
 
     `k`: records that share a value at least; `derived`: columns that are recomputed, so that those they follow from are
-    masked in their place.
+    masked in their place; `treated`: weights that are treated in their own way.
     """
     if len(table) < k:
         return []
@@ -52,7 +56,7 @@ def draft_maskings(
     lines = list[str]()
     for column in columns:
         role, many = Role(column.role), column.name in alone
-        if column.name in following:
+        if column.name in following or column.name in treated:
             continue
         if role not in MASKED_ALONE or not (many or (column.rare and column.name not in stated)):
             continue
@@ -102,6 +106,50 @@ def _reason_of_derived(
 def _bases(each: RecognisedDerivation, found: Mapping[str, RecognisedDerivation]) -> set[str]:
     """Columns that a derived one follows from, and what these follow from."""
     return {*each.columns, *(base for name in each.columns if name in found for base in _bases(found[name], found))}
+
+
+class _DraftedWeight(NamedTuple):
+    """How a weight is to be published, and why, as lines of a plan."""
+
+    given: dict[str, dict[str, str]]
+    lines: list[str]
+
+
+def _draft_weight(
+    table: Table, columns: Sequence[ColumnProfile], derived: Sequence[RecognisedDerivation], k: int
+) -> _DraftedWeight:
+    """The first treatment of a weight after which the audit of a roughly masked file finds nothing in it.
+
+    Rounding changes least and raking most; noise leaves every record alone with its weight and comes last.
+    """
+    names = [column.name for column in columns if Role(column.role) is Role.WEIGHT]
+    if len(names) != 1 or not table.holds_numbers(names[0]) or len(table) < 2 * k:
+        return _DraftedWeight({}, [])
+    [name] = names
+    roled = table.with_roles({column.name: Role(column.role) for column in columns})
+    attributes = {each.name: roled.attribute(each.name).but(derived=each.text) for each in derived}
+    roled = roled.with_columns({}, attributes=attributes)
+    if not roled.quasi_identifiers or weight_obstacle(roled):
+        return _DraftedWeight({}, [])
+    size = float(np.median(table.column(name)))
+    bases = [float(f"{share * size:.1g}") for share in BASES]
+    tried = ["", *(f"rounded:{base:g}" for base in bases if base > 0), "raked", *(f"noise:{each:g}" for each in NOISE)]
+    revealed = dict[str, str]()
+    for text in tried:
+        described = roled.with_columns({}, attributes={name: roled.attribute(name).but(publish=text)})
+        found = sorted(preview_weight_findings(described, k), key=lambda each: -each.share)
+        if not found:
+            return _DraftedWeight({name: {"publish": text}} if text else {}, _weight_remark(name, text, revealed))
+        revealed[text] = attack_finding_text(found[0])
+    return _DraftedWeight({name: {"publish": "raked"}}, _weight_remark(name, "", revealed))
+
+
+def _weight_remark(name: str, chosen: str, revealed: Mapping[str, str]) -> list[str]:
+    """Why a weight is published so: what the audit says of a roughly masked file with each treatment tried before."""
+    lines = [f"# The weight {name}, tried on a roughly masked file; weigh every estimate by it as it is published:"]
+    lines += [f"#   {text or 'as collected'}: {' '.join(why.split())}" for text, why in revealed.items()]
+    lines.append(f"#   {chosen or 'as collected'}: reveals nothing" if chosen or not revealed else "#   none passes")
+    return [*lines, "#   Other ways: publish = " + FORMS, ""]
 
 
 def _average(names: Sequence[str], k: int) -> list[str]:
@@ -186,6 +234,8 @@ DECLARED = "declared confidential when the plan was drafted"
 """Why nobody outside knows a column that the custodian named confidential."""
 OUTCOME = "assumed when the plan was drafted: an outcome that nobody outside has"
 """Why nobody outside knows a column whose name says an outcome."""
+BASES, NOISE = (0.05, 0.1, 0.25), (0.1, 0.3)
+"""Bases to which a weight is tried to be rounded, as parts of its median, and noise that is tried on it."""
 TOLERATED = 20
 """How much a declared use may change, per cent, where nobody says otherwise."""
 FEW_VALUES = 10
@@ -227,12 +277,21 @@ def draft(
         records = k
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
     classes = _Classes(k, *records_against_household_inference(roled, records, largest), balanced=records > k)
+    weights = _draft_weight(table, columns, derived, k)
+    for name, entry in weights.given.items():
+        given[name] = given.get(name, {}) | entry
     stated = [name for name, entry in given.items() if entry.get("because")]
-    maskings = draft_maskings(table, columns, k, stated, derived)
+    maskings = draft_maskings(table, columns, k, stated, derived, weights.given)
     commonest = {c.name: _largest_share(table, c.name) for c in columns if c.role == Role.CONFIDENTIAL}
     diversity = _diversity(columns, commonest, classes.records, demanded=diverse)
     head = _head(
-        os.path.relpath(source, plan.parent), columns, classes, given, maskings, diversity, _describe_reading(table)
+        os.path.relpath(source, plan.parent),
+        columns,
+        classes,
+        given,
+        [*weights.lines, *maskings],
+        diversity,
+        _describe_reading(table),
     )
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
     rules, searches = _rules(described, columns, derived), _searches(described, classes.records)
@@ -248,6 +307,7 @@ def _describe_reading(table: Table) -> dict[str, Any]:
     return {name: value for name, value in found.given().items() if value not in usual.get(name, ())}
 
 
+PUBLISH_REMARK = ["# publish: what is done to the weight before it is published; why is said below the columns"]
 DERIVED_REMARK = [
     "# derived: how a column follows from others, found in the file: it is recomputed from what is published of",
     "#       them: all agree in every record and it tells nothing more. Delete it, or write your own: + - * / ^ ( ),",
@@ -301,12 +361,14 @@ def _head(
         "# hierarchy: a file, or intervals:5,10,20 | dates:month,year | prefixes:3,2 | merge:8,4",
         "# linked: the column that determines this one, so that both are masked together. Also: importance = 0 to 5,",
         '#       at_most = 20 (per cent of loss in this column), lock = true (as collected), scale = "log" (moments)',
+        *(PUBLISH_REMARK if any("publish" in entry for entry in given.values()) else []),
         *(DERIVED_REMARK if any("derived" in entry for entry in given.values()) else []),
     ]
     for column in columns:
         entry = f"role = {_quote(column.role)}, kind = {_quote(column.kind)}"
         entry += "".join(f", {key} = {_quote(value)}" for key, value in given.get(column.name, {}).items())
         derived = "derived" in given.get(column.name, {})
+        derived = derived or "publish" in given.get(column.name, {})
         if column.hierarchy and not derived and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT):
             entry += f", hierarchy = {_quote(column.hierarchy)}"
         lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {role_reason_text(column.reasons)}")

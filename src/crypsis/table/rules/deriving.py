@@ -54,7 +54,7 @@ def recompute_derived(masked: Table, collected: Table) -> Table:
     >>> recompute_derived(people.with_columns({"wage": np.array([15.0, 15.0])}), people).column("total").tolist()
     [16.0, 18.0]
     """
-    for name in order_derived(collected):
+    for name in order_derived(collected) if any(each.derived for each in collected.attributes) else ():
         if name not in masked.names:
             continue
         derivation = read_derivation(collected.attribute(name).derived)
