@@ -175,8 +175,8 @@ def rake_weights(start: Floats, held: Floats, masked: Table, collected: Table, n
             factor = np.divide(total, found, out=np.ones_like(total), where=(found > 0) & (total > 0))
             worst = max(worst, float(np.abs(factor - 1).max(initial=0.0)))
             weights = weights * factor[codes]
-        for values, total in numbers:
-            weights, off = _tilt(weights, values, total)
+        for values, wanted in numbers:
+            weights, off = _tilt(weights, values, wanted)
             worst = max(worst, off)
         if worst < CLOSE:
             break

@@ -11,7 +11,7 @@ import numpy as np
 from crypsis.audits import FindingKind
 from crypsis.audits.dependence import MOST_RESTORED, find_determining_dependence
 from crypsis.audits.exposure import singling_out
-from crypsis.audits.preview import preview_findings, preview_restoring_columns
+from crypsis.audits.preview import preview_findings, preview_restoring_columns, preview_weight_findings
 from crypsis.audits.published import Published, published_finding_reason
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.measures.measure import Measure
@@ -20,6 +20,7 @@ from crypsis.plan.sections import Use, read_plan_budget
 from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.population import weight_obstacle
 from crypsis.table.rules import order_derived, read_derivation, read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
 from crypsis.text import attack_finding_text
@@ -183,6 +184,7 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
         *_find_undecided(table),
         *_find_broken_rules(plan, table),
         *_single(plan, table),
+        *_weights(table),
         *_dependences(plan, table),
         *_assumptions(plan, table),
         *_find_unmasked(plan, table),
@@ -311,12 +313,24 @@ def _assumptions(plan: Plan, table: Table) -> list[str]:
 
 
 def _recomputed(plan: Plan, table: Table) -> list[str]:
-    """Derived columns that follow from columns of which something is masked."""
+    """Columns that are not published as collected: derived ones that follow from masked ones, and treated weights."""
     masked = {*table.quasi_identifiers, *(name for choice in plan.mask for name in choice.build().columns)}
+    treated = [each.name for each in table.attributes if each.publish]
     for name in order_derived(table):
         if masked & set(read_derivation(table.attribute(name).derived).columns):
             masked.add(name)
-    return [each.name for each in table.attributes if each.derived and each.name in masked]
+    return [*treated, *(each.name for each in table.attributes if each.derived and each.name in masked)]
+
+
+def _weights(table: Table) -> list[str]:
+    """What a weight will reveal that is treated before it is published, tried on a roughly masked table."""
+    if not any(each.publish for each in table.attributes) or not table.quasi_identifiers or weight_obstacle(table):
+        return []
+    return [
+        f"{attack_finding_text(each)}, about, as the weight is to be published: no release while it does; publish it "
+        f"in another way, such as raked, or give a reason in a [[waive]] table"
+        for each in preview_weight_findings(table)
+    ]
 
 
 def _single(plan: Plan, table: Table) -> list[str]:

@@ -295,7 +295,7 @@ def draft(
     )
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
     rules, searches = _rules(described, columns, derived), _searches(described, classes.records)
-    return "\n".join([*head, *rules, *searches, *_tail(table)])
+    return "\n".join([*head, *rules, *searches, *_draft_income(table, columns), *_tail(table)])
 
 
 def _describe_reading(table: Table) -> dict[str, Any]:
@@ -552,6 +552,26 @@ def _searches(table: Table, k: int) -> list[str]:
         lines += ["[[search]]", f"name = {_quote(offer.name)}  # {offer.purpose}"]
         lines += [*(f"{key} = {json.dumps(value)}" for key, value in offer.settings.items()), ""]
     return lines
+
+
+INCOME_WORDS = ("income", "einkommen", "revenu", "ingreso", "renta", "reddito", "inkomen", "rendimento")
+"""Words in the name of a column of incomes."""
+
+
+def _draft_income(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
+    """The column of incomes whose poverty rate is reported, where a weight is published and a name says income."""
+    shown = [c.name for c in columns if Role(c.role) not in (*UNPUBLISHED, Role.WEIGHT) and table.holds_numbers(c.name)]
+    if not any(Role(column.role) is Role.WEIGHT for column in columns):
+        return []
+    named = [n for n in shown if any(w in n.lower() for w in INCOME_WORDS) and not n.lower().startswith(("log", "ln"))]
+    chosen = next((n for n in named if any(w in n.lower() for w in ("eq", "disp", "total"))), (named or [""])[0])
+    if not chosen:
+        return []
+    return [
+        "[useful]",
+        f"income = {_quote(chosen)}  # its Gini coefficient and at-risk-of-poverty rate are reported, weighted",
+        "",
+    ]
 
 
 def _tail(table: Table) -> list[str]:

@@ -30,6 +30,7 @@ from crypsis.text import (
     attacker_text,
     masking_missing_text,
     masking_treatment_text,
+    published_weight_text,
     recomputed_text,
 )
 from crypsis.text.attacks import attacked_share_text
@@ -84,6 +85,8 @@ def _describe_column(original: Table, masked: Table, name: str, loss: float | No
     done = masking_treatment_text(treatment, groups, masked=quasi, replaced=replaced)
     if attribute.derived and treatment is not Treatment.UNCHANGED:
         done = recomputed_text(attribute.derived)
+    if attribute.publish:
+        done = published_weight_text(attribute.publish)
     absent, blank = original.missing(name)[masked.kept], masked.missing(name)[masked.kept]
     counts = masking_missing_text(int((blank & ~absent).sum()), int((absent & ~blank).sum()))
     return ReportedColumn(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from crypsis.audits.published_weights import WeightRestoring
 from crypsis.errors import listing
 from crypsis.measures.masking_description import MaskingDescription
 from crypsis.measures.objective import Omission, keeps_objective_limit
@@ -137,6 +138,41 @@ def weighted_text(weighted: WeightedComparison) -> str:
         else ""
     )
     return f"{text} replacement{single}"
+
+
+def restoring_text(restored: Sequence[WeightRestoring]) -> str:
+    """What a weight restores of the masked columns, as collected and as published.
+
+    >>> restoring_text([WeightRestoring("region", 0.87, 0.0)])
+    'of the masked cells of region the weight restores 87 % as collected and 0 % as published'
+    """
+    worst = [each for each in restored if each.collected or each.published] or list(restored[:1])
+    if not worst:
+        return "no cell is masked that the weight could restore"
+    shares = ", ".join(
+        f"{each.column} the weight restores {number_text(round(100 * each.collected, 1))} % as collected and "
+        f"{number_text(round(100 * each.published, 1))} % as published"
+        for each in worst
+    )
+    return f"of the masked cells of {shares}"
+
+
+def weighted_answers_texts(card: Mapping[str, Any]) -> list[str]:
+    """Weighted figures of incomes before and after, and what the weight reveals, from the card of a release."""
+    weighted = card.get("weighted") or {}
+    found = [weighted["reveals"]] if weighted.get("reveals") else []
+    for column in weighted.get("columns", ()):
+        figures = {each["figure"]: each for each in column["figures"]}
+        for title in ("at risk of poverty, %", "Gini, %") if "at risk of poverty, %" in figures else ():
+            each = figures.get(title)
+            if each and each["before"] is not None and each["after"] is not None and each["error"] is not None:
+                low, high = (each["before"] + sign * NORMAL * each["error"] for sign in (-1, 1))
+                place = "inside" if each["inside"] else "outside"
+                found.append(
+                    f"weighted, {column['name']}, {title}: {each['before']:.4g} → {each['after']:.4g}, {place} the "
+                    f"95 % interval of the design, {low:.4g} to {high:.4g}"
+                )
+    return found
 
 
 def weighted_rows(weighted: WeightedComparison) -> list[tuple[str, ...]]:

@@ -151,7 +151,8 @@ class WeightedRecords:
         density = self._density(at)
         if density <= 0:
             return Estimates.one(at, np.nan)
-        return self._estimate(at, ((self.values <= at) - share) / (-density * self.population))
+        below = np.where(self.values <= at, 1.0, 0.0)
+        return self._estimate(at, (share - below) / (density * self.population))
 
     def quantile_value(self, share: float) -> float:
         """The smallest value up to which so much of the weight lies; the mean of two where it lies between them.
