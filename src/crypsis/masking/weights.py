@@ -100,7 +100,7 @@ def publish_weight(masked: Table, collected: Table) -> Table:
         found = np.where(held > 0, np.maximum(base * np.round(held / base), base), held)
     else:
         start = masked.column(name) if treatment.how == "noise" else np.full(len(held), held.mean())
-        start = np.where(masked.kept & (held > 0), np.nan_to_num(start, nan=0.0), 0.0)
+        start = np.where(masked.kept & ~np.isnan(collected.column(name)), np.nan_to_num(start, nan=0.0), 0.0)
         found = rake_weights(start, held, masked, collected, _margins(masked, name, treatment))
     found = np.where(np.isnan(collected.column(name)), np.nan, _round_weights(found))
     return masked.with_columns({name: found}, {name: 0}, {name: collected.attribute(name)})
