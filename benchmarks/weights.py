@@ -22,6 +22,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+import crypsis
+
 WAYS = ("", "rounded:10", "noise:0.2", "raked")
 SAMPLES = 200
 
@@ -92,7 +94,7 @@ def call(folder: Path, *words: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "crypsis", *words], cwd=folder, env=place, capture_output=True, text=True
     )
-    return done.stdout + done.stderr if done.returncode == 0 else f"REFUSED: {(done.stderr or done.stdout).strip()}"
+    return done.stdout if done.returncode == 0 else f"REFUSED: {(done.stderr or done.stdout).strip()}"
 
 
 def agreement(data: pd.DataFrame, plan: str) -> dict[str, float]:
@@ -129,7 +131,9 @@ def main() -> None:
         plan = (folder / "plan.toml").read_text()
         print(
             "\n".join(
-                line for line in plan.splitlines() if re.match(r"# The weight|#   |\w+ = \{.*(derived|publish)", line)
+                line
+                for line in plan.splitlines()
+                if re.match(r"# The weight|#   (as col|round|raked|noise|none)|\w+ = \{.*(derived|publish) =", line)
             )
         )
         proposed = re.search(r'publish = "([^"]*)"', plan)
@@ -145,16 +149,23 @@ def main() -> None:
             call(folder, "run", "way.toml", "--budget", f"{chosen.seconds:g}s", "--out", run, "--seed", "1")
             said = call(folder, "release", run, "-o", f"{run}-out")
             print(f"\npublish = {way or 'as collected'}")
-            if said.startswith("REFUSED"):
-                print(f"  {said[:300]}")
-                continue
-            print(f"  {[each for each in said.splitlines() if 'the weight restores' in each]}")
-            data = pd.read_csv(folder / f"{run}-out" / "public" / "data.csv")
-            after = data[chosen.weight].to_numpy(float), data[chosen.income].to_numpy(float)
+            with crypsis.Run.open(folder / run) as opened:
+                masked, original = opened.decode(), opened.original
+            for each in crypsis.weight_restoring(masked, original):
+                if each.collected or each.published:
+                    print(f"  {each.column}: {each.collected:.1%} of the masked cells restored → {each.published:.1%}")
             for name, figure in (("poverty", poverty), ("Gini", gini)):
-                value, (low, high) = figure(after[1], after[0]), spans[name]
+                value, (low, high) = figure(masked.column(chosen.income), masked.column(chosen.weight)), spans[name]
                 told = "inside" if low <= value <= high else "OUTSIDE"
                 print(f"  {name:8s}{figure(y, w):7.2f} [{low:.2f}, {high:.2f}] → {value:.2f} ({told})")
+            if said.startswith("REFUSED"):
+                print(f"  {' '.join(said.split())[:420]}")
+                continue
+            data = pd.read_csv(folder / f"{run}-out" / "public" / "data.csv")
+            after = data[chosen.weight].to_numpy(float), data[chosen.income].to_numpy(float)
+            assert round(poverty(after[1], after[0]), 6) == round(
+                poverty(masked.column(chosen.income), masked.column(chosen.weight)), 6
+            )
             card = json.loads((folder / f"{run}-out" / "internal" / "report.json").read_text())["card"]["weighted"]
             shown = [
                 f for c in card["columns"] if c["numeric"] for f in c["figures"] if f["figure"] in ("mean", "total")
@@ -169,9 +180,7 @@ def main() -> None:
                 and frame[n].notna().all()
                 and data[n].notna().all()
             ]
-            print(
-                f"  weighted totals: largest change {max(totals):.3f} %"
-            )
+            print(f"  weighted totals: largest change {max(totals):.3f} %")
             print(f"  derived columns agree in: {agreement(data, plan)}")
             print(f"  {call(folder, 'verify', f'{run}-out').strip().splitlines()[-1]}")
 

@@ -86,12 +86,12 @@ def test_one_of_two_weights_is_masked_where_it_restores_a_value() -> None:
             "region": [f"r{n}" for n in region],
             "age": rng.integers(18, 60, 400),
             "final_weight": 100.5 + region,
-            "base_weight": 10.5 + region,
+            "survey_weight": 10.5 + region,
         }
     )
     table = wrap(frame)
     seen = {column.name: column for column in assign_default_roles(profile(table), table).columns}
-    for name in ("final_weight", "base_weight"):
+    for name in ("final_weight", "survey_weight"):
         assert (seen[name].role, seen[name].reasons[0]) == ("quasi", Reason(Clue.RESTORING, word="region"))
         assert seen[name].hierarchy
 
