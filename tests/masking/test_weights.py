@@ -112,7 +112,7 @@ def test_weights_stay_positive_and_are_made_once(seed: int, publish: str) -> Non
     masked = published(table, 5)
     assert (masked.column("w") > 0).all()
     again = publish_weight(masked, table)
-    assert np.allclose(again.column("w"), masked.column("w"), rtol=0.02)  # fitting ends after some rounds
+    assert np.allclose(again.column("w"), masked.column("w"), rtol=0.005)  # five digits are published
 
 
 def test_a_missing_weight_stays_missing_and_suppressed_records_share_theirs() -> None:

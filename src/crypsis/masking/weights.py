@@ -101,7 +101,8 @@ def publish_weight(masked: Table, collected: Table) -> Table:
     else:
         start = masked.column(name) if treatment.how == "noise" else np.full(len(held), held.mean())
         start = np.where(masked.kept & ~np.isnan(collected.column(name)), np.nan_to_num(start, nan=0.0), 0.0)
-        found = rake_weights(start, held, masked, collected, _margins(masked, name, treatment))
+        names = _margins(masked, name, treatment)
+        found = rake_weights(start, held, masked, collected, names, parts=treatment.how == "raked")
     found = np.where(np.isnan(collected.column(name)), np.nan, _round_weights(found))
     return masked.with_columns({name: found}, {name: 0}, {name: collected.attribute(name)})
 
@@ -149,21 +150,24 @@ def weight_margin_obstacle(table: Table, name: str) -> str:
     return ""
 
 
-def rake_weights(start: Floats, held: Floats, masked: Table, collected: Table, names: Sequence[str]) -> Floats:
+def rake_weights(
+    start: Floats, held: Floats, masked: Table, collected: Table, names: Sequence[str], *, parts: bool = True
+) -> Floats:
     """Weights near some others with which the released file has the weighted margins and totals of the collected one.
 
     Margins: for every published value of a column (of a number, for each fifth of the records), the collected weight of
     its records. Totals: the collected weighted total of every number, in the published numbers. Each is fitted in turn,
     by a factor or by a power of a factor, until all hold.
 
-    `start` float64[n]: 0 for a record that is not released; `held` float64[n]: collected weights.
+    `start` float64[n]: 0 for a record that is not released; `held` float64[n]: collected weights; `parts`: whether
+    numbers have margins, which can contradict their totals where the numbers are masked, beside their totals.
     """
     weights = start.copy()
     released = start > 0
     if not released.any():
         return weights
     whole = float(held.sum())
-    margins = [_margin(masked, name, released) for name in names]
+    margins = [_margin(masked, name, released) for name in names if parts or not masked.holds_numbers(name)]
     share = whole / float(held[released].sum())  # what suppressed records stood for is shared by all others
     totals = [share * np.bincount(codes, weights=held * released) for codes in margins]
     numbers = [each for name in names if (each := _number_total(masked, collected, name, held)) is not None]
