@@ -2,7 +2,7 @@
 
 An invented survey of households (strata, weights, income components, their sum, its logarithm, a flag) or a file with a
 weight is drafted, searched, released and verified by the command line, once as `init` proposes and once for each way to
-publish the weight. The released data.csv is read by pandas alone. Intervals of the original are by 200 bootstrap samples
+publish the weight. The released data.csv is read by pandas alone. Intervals of the original are by 200 bootstraps
 of households within strata; those that `release` prints, by linearisation, are near them. What the weight restores is
 counted by the audit of the package, released or not.
 
