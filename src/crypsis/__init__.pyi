@@ -11,7 +11,9 @@ from crypsis.attacks import (
 from crypsis.audits import (
     Audit as Audit,
     Finding as Finding,
+    WeightRestoring as WeightRestoring,
     audit as audit,
+    weight_restoring as weight_restoring,
 )
 from crypsis.charts import Chart as Chart
 from crypsis.errors import (
@@ -104,11 +106,13 @@ from crypsis.measures import (
     TableUse as TableUse,
     TailChange as TailChange,
     Usefulness as Usefulness,
+    WeightedComparison as WeightedComparison,
     UtilityCard as UtilityCard,
     VanishedValues as VanishedValues,
     assess as assess,
     association_changes as association_changes,
     column_estimates as column_estimates,
+    weighted_estimates as weighted_estimates,
     propensity_score as propensity_score,
     utility_card as utility_card,
 )

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from crypsis.audits.default_roles import assign_default_roles
-from crypsis.audits.preview import group_records_for_preview, preview_restoring_columns
+from crypsis.audits.preview import group_records_for_preview, preview_restoring_columns, preview_weight_findings
 from crypsis.table.attribute import Role
 from crypsis.table.frames import wrap
 from crypsis.table.profile import Clue, Reason, profile
@@ -57,7 +57,7 @@ def test_text_that_names_people_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("rare", [400, 12])
-def test_a_weight_that_restores_few_or_many_values_is_masked(rare: int) -> None:
+def test_a_weight_that_restores_few_or_many_values_is_treated(rare: int) -> None:
     """Weights by household size go with nothing, but for some records that all live in one region."""
     rng = np.random.default_rng(3)
     region = rng.integers(0, 6, 400)
@@ -69,11 +69,31 @@ def test_a_weight_that_restores_few_or_many_values_is_masked(rare: int) -> None:
         {"region": [f"r{n}" for n in region], "age": rng.integers(18, 60, 400), "final_weight": weight}
     )
     table = wrap(frame)
-    (seen,) = (
-        column for column in assign_default_roles(profile(table), table).columns if column.name == "final_weight"
+    seen = assign_default_roles(profile(table), table)
+    assert {column.name: column.role for column in seen.columns}["final_weight"] == "weight"
+    roled = table.with_roles({column.name: Role(column.role) for column in seen.columns})
+    assert preview_weight_findings(roled)
+    raked = roled.attribute("final_weight").but(publish="raked")
+    assert not preview_weight_findings(roled.with_columns({}, attributes={"final_weight": raked}))
+
+
+def test_one_of_two_weights_is_masked_where_it_restores_a_value() -> None:
+    """One weight can be treated; where there are two, both are masked as before."""
+    rng = np.random.default_rng(3)
+    region = rng.integers(0, 6, 400)
+    frame = pl.DataFrame(
+        {
+            "region": [f"r{n}" for n in region],
+            "age": rng.integers(18, 60, 400),
+            "final_weight": 100.5 + region,
+            "survey_weight": 10.5 + region,
+        }
     )
-    assert (seen.role, seen.reasons[0]) == ("quasi", Reason(Clue.RESTORING, word="region"))
-    assert seen.hierarchy
+    table = wrap(frame)
+    seen = {column.name: column for column in assign_default_roles(profile(table), table).columns}
+    for name in ("final_weight", "survey_weight"):
+        assert (seen[name].role, seen[name].reasons[0]) == ("quasi", Reason(Clue.RESTORING, word="region"))
+        assert seen[name].hierarchy
 
 
 def test_a_weight_that_goes_with_nothing_stays_a_weight() -> None:
@@ -90,12 +110,12 @@ def test_a_weight_that_goes_with_nothing_stays_a_weight() -> None:
     assert clue(frame, "conviction") is Clue.COMBINED, "five values tell the records of a group apart"
 
 
-def test_a_weight_that_singles_people_out_is_masked() -> None:
+def test_a_weight_that_singles_people_out_is_treated() -> None:
     rng = np.random.default_rng(4)
     frame = pl.DataFrame({"age": rng.integers(18, 60, 400), "fnlwgt": rng.integers(10_000, 900_000, 400)})
     table = wrap(frame)
     weight = assign_default_roles(profile(table), table).columns[1]
-    assert (weight.role, weight.reasons[0].clue) == ("quasi", Clue.SINGLING_OUT)
+    assert weight.role == "weight"
 
 
 def test_a_confidential_column_that_determines_a_quasi_identifier_is_masked() -> None:

@@ -35,7 +35,7 @@ def columns_of(table: Table) -> dict[str, np.ndarray]:
     return {n: (town if n == "town" else table.column(n))[table.kept] for n in table.names}
 
 
-@pytest.mark.parametrize("weights", ["", "w"])
+@pytest.mark.parametrize("weights", ["none", "w"])
 def test_a_regression_is_that_of_statsmodels(weights: str) -> None:
     original, masked = pair()
     fits = []
@@ -44,7 +44,7 @@ def test_a_regression_is_that_of_statsmodels(weights: str) -> None:
         of = columns_of(table)
         z = {n: (of[n] - scale[n][0]) / scale[n][1] for n in scale}
         x = np.column_stack([np.ones(len(z["age"])), z["age"], of["town"] == "b", of["town"] == "c"])
-        w = of["w"] if weights else np.ones(len(x))
+        w = of["w"] if weights == "w" else np.ones(len(x))
         fit = sm.WLS(z["pay"], x, weights=w).fit(cov_type="HC1")
         fits.append(list(zip(fit.params[1:], fit.bse[1:], strict=True)))
     value, inside = expected(list(zip(*fits, strict=True)))
@@ -55,28 +55,36 @@ def test_a_regression_is_that_of_statsmodels(weights: str) -> None:
     assert 0 < reading.value < 100
 
 
-@pytest.mark.parametrize("weights", ["", "w"])
+def between(parts: np.ndarray, units: int, weights: str) -> float:
+    """The variance of a total: of a weighted sample between all its units, suppressed ones holding nothing."""
+    if weights != "w":
+        return float((parts**2).sum() - parts.sum() ** 2 / len(parts))
+    every = np.concatenate([parts, np.zeros(units - len(parts))])
+    return units / (units - 1) * float(((every - every.mean()) ** 2).sum())
+
+
+@pytest.mark.parametrize("weights", ["none", "w"])
 @pytest.mark.parametrize("analysis", ["mean", "total", "share"])
 def test_figures_of_groups_are_those_of_plain_loops(analysis: str, weights: str) -> None:
     original, masked = pair(1)
     sides = []
     for table in (original, masked):
         of = columns_of(table)
-        w = of["w"] if weights else np.ones(len(of["w"]))
+        w = of["w"] if weights == "w" else np.ones(len(of["w"]))
         found = []
         for town in "abc":
             here = of["town"] == town
             if analysis == "mean":
                 mean = (w * of["pay"])[here].sum() / w[here].sum()
-                n = here.sum()
+                n = len(original) if weights == "w" else here.sum()  # units of the sample, or records of the group
                 error = np.sqrt(n / (n - 1) * ((w * (of["pay"] - mean))[here] ** 2).sum()) / w[here].sum()
                 found.append((mean, error))
             elif analysis == "total":
                 parts = np.where(here, w * of["pay"], 0.0)
-                found.append((parts.sum(), np.sqrt(((parts - parts.mean()) ** 2).sum())))
+                found.append((parts.sum(), np.sqrt(between(parts, len(original), weights))))
             else:
                 share = w[here].sum() / w.sum()
-                found.append((share, np.sqrt((w**2 * (here - share) ** 2).sum()) / w.sum()))
+                found.append((share, np.sqrt(between(w * (here - share), len(original), weights)) / w.sum()))
         sides.append(found)
     value, inside = expected(list(zip(*sides, strict=True)))
     target = "" if analysis == "share" else "pay"
@@ -90,7 +98,7 @@ def test_figures_of_groups_are_those_of_plain_loops(analysis: str, weights: str)
     assert use.against(original).read(original) == pytest.approx(0.0, abs=1e-9)
 
 
-@pytest.mark.parametrize("weights", ["", "w"])
+@pytest.mark.parametrize("weights", ["none", "w"])
 @pytest.mark.parametrize("coded", [False, True])
 def test_the_chance_of_an_event_is_that_of_statsmodels(weights: str, coded: bool) -> None:
     """A category or a number; weighted with the errors of a survey."""
@@ -105,11 +113,11 @@ def test_the_chance_of_an_event_is_that_of_statsmodels(weights: str, coded: bool
         z = {n: (of[n] - scale[n][0]) / scale[n][1] for n in scale}
         rest = [of["town"] == "b", of["town"] == "c"] if coded else [z["pay"]]
         x = np.column_stack([np.ones(len(z["age"])), z["age"], *rest])
-        w = of["w"] / of["w"].mean() if weights else np.ones(len(x))
+        w = of["w"] / of["w"].mean() if weights == "w" else np.ones(len(x))
         y = (of["pay"] == 1) * 1.0 if coded else (of["town"] == "b") * 1.0
         fit = sm.GLM(y, x, family=sm.families.Binomial(), var_weights=w).fit(tol=1e-12)
         error = fit.bse
-        if weights:
+        if weights == "w":
             bread = np.linalg.inv((x * (w * fit.fittedvalues * (1 - fit.fittedvalues))[:, None]).T @ x)
             meat = (x * ((w * (y - fit.fittedvalues)) ** 2)[:, None]).T @ x
             error = np.sqrt(np.diag(bread @ meat @ bread))
@@ -149,7 +157,7 @@ def test_one_line_says_what_a_use_is() -> None:
         "~ age",
         "pay= ~ age",
         "=b ~ age",
-        "mean pay",
+        "mean",
         "median pay by town",
         "pay ~ age + ",
         "share",

@@ -149,17 +149,19 @@ def test_the_schema_names_every_search_measure_and_model() -> None:
     assert "k_values" in branch["then"]["properties"]
 
 
-def test_a_first_plan_averages_amounts_and_weights_that_single_people_out(tmp_path: Path) -> None:
+def test_a_first_plan_averages_amounts_and_treats_weights_that_single_people_out(tmp_path: Path) -> None:
     n = 100
     columns = {"sex": ["f", "m"] * 50, "income": [10.5 * v for v in range(n)], "debt": [1.5] * 50 + [2.5] * 50}
-    columns |= {"diagnosis": [f"d{v // 2}" for v in range(n)], "survey_weight": [0.25 * v for v in range(n)]}
+    columns |= {"diagnosis": [f"d{v // 2}" for v in range(n)], "survey_weight": [0.25 * (37 * v % n) for v in range(n)]}
     source = tmp_path / "people.csv"
     write_table(Table.from_columns(columns), source)
     read = read_table(source)
     text = draft(source, tmp_path / "plan.toml", read, profile(read), 5)
     plan = Plan.parse(tomllib.loads(text))
-    assert [each.build().columns for each in plan.mask] == [("income",), ("survey_weight",)]
+    assert [each.build().columns for each in plan.mask] == [("income",)]
     assert plan.columns["survey_weight"].role is Role.WEIGHT
+    assert plan.columns["survey_weight"].publish
+    assert "# The weight survey_weight, tried on a roughly masked file" in text
     assert plan.waivers() == {}
     masked = plan.masked_beforehand(plan.table(tmp_path), seed=1)
     assert np.bincount(masked.codes(["income"])[:, 0]).min() >= 5

@@ -7,6 +7,10 @@ from crypsis.audits.audit import (
     audit as audit,
     audit_matched_records as audit_matched_records,
 )
+from crypsis.audits.published_weights import (
+    WeightRestoring as WeightRestoring,
+    weight_restoring as weight_restoring,
+)
 from crypsis.audits.published import (
     REASONED as REASONED,
     Finding as Finding,

@@ -178,27 +178,28 @@ def audit_matched_records(
     seen: Published, waivers: Mapping[str, str] | None = None, beside: Sequence[Finding] = ()
 ) -> Audit:
     """Do the whole audit, with all its parts, of a table whose records are matched with the original's."""
-    alone_ = [*_find_undecided(seen), *singling_out(seen)]
+    told = seen.without_recomputed
+    alone_ = [*_find_undecided(seen), *singling_out(told)]
     exposed = {each.columns[0] for each in alone_ if each.share > LARGEST_SHARE or each.kind is FindingKind.UNDECIDED}
-    together = few_together(seen, exposed)
-    restored = dependence(seen)
+    together = few_together(told, exposed)
+    restored = dependence(told)
     whole = {(each.columns[0], name) for each in restored if each.by == 1 for name in each.columns[1:]}
-    restored += restoring_parts(seen, whole)
-    told = {(each.columns[0], name) for each in restored if each.by == 1 for name in each.columns[1:]}
-    restored += find_partial_numbers(seen, told)
+    restored += restoring_parts(told, whole)
+    known = {(each.columns[0], name) for each in restored if each.by == 1 for name in each.columns[1:]}
+    restored += find_partial_numbers(told, known)
     findings = [
         *alone_,
         *together.findings,
         *restored,
-        *arithmetic(seen, {name for each in restored for name in each.columns[each.by :]}),
-        *find_restated(seen),
-        *fellows(seen),
-        *find_exposed_units(seen),
-        *_few_averaged(seen),
-        *find_restated_missing(seen),
+        *arithmetic(told, {name for each in restored for name in each.columns[each.by :]}),
+        *find_restated(told),
+        *fellows(told),
+        *find_exposed_units(told),
+        *_few_averaged(told),
+        *find_restated_missing(told),
         *homogeneous(seen),
-        *_spelt_alike(seen),
-        *find_invented(seen),
+        *_spelt_alike(told),
+        *find_invented(told),
         *beside,
     ]
     findings.sort(key=lambda each: not each.refuses)

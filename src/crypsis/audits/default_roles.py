@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,8 @@ from crypsis.audits.preview import (
     preview_restoring_in_groups,
 )
 from crypsis.audits.published import Finding, FindingKind
-from crypsis.table.attribute import Kind, Role
+from crypsis.errors import listing
+from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.profile import (
     ENOUGH,
     LARGEST_SHARE,
@@ -27,6 +29,7 @@ from crypsis.table.profile import (
     profile_name_subjects,
 )
 from crypsis.table.role_words import PUBLIC_SUBJECTS, ROLE_OF
+from crypsis.table.rules import RecognisedDerivation, recognised_derivations
 from crypsis.table.table import Table
 
 NEARLY_ALL = 0.5
@@ -44,7 +47,15 @@ def assign_default_roles(seen: Profile, table: Table) -> Profile:
     >>> [column.role for column in assign_default_roles(crypsis.profile(table), table).columns]
     ['quasi', 'quasi']
     """
-    columns = tuple(_panel(column, table) or _settle_role(column, seen.rows) for column in seen.columns)
+    following = derivations_of_profile(seen, table)
+    profiles, order = {column.name: column for column in seen.columns}, [column.name for column in seen.columns]
+    apart = {each.name for each in following if profiles[each.name].reasons[0].clue is not Clue.DECLARED}
+    seen = replace(seen, columns=tuple(column for column in seen.columns if column.name not in apart))
+    table = table.drop(apart)
+    weights = sum(column.role == Role.WEIGHT for column in seen.columns)
+    columns = tuple(
+        _panel(column, table) or _settle_role(column, seen.rows, treated=weights == 1) for column in seen.columns
+    )
     spared = tuple(_spare_outcome(column) for column in columns)
     columns = spared if _any_quasi(spared) else columns if _any_quasi(columns) else tuple(map(_unspare, columns))
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
@@ -52,11 +63,44 @@ def assign_default_roles(seen: Profile, table: Table) -> Profile:
     telling = {
         column.name: worst[column.name].columns[1]
         for column in columns
-        if column.name in worst and _tells(column, worst[column.name])
+        if column.name in worst and _tells(column, worst[column.name], treated=weights == 1)
     }
-    telling = _in_groups(roled) | telling
+    telling = _in_groups(roled.drop(roled.names_by_role(Role.WEIGHT)) if weights == 1 else roled) | telling
     columns = tuple(_mask_column(c, telling[c.name]) if c.name in telling else c for c in columns)
-    return replace(seen, columns=_without_assumptions(columns, table))
+    settled = {column.name: column for column in _without_assumptions(columns, table)}
+    every = tuple(settled.get(name, profiles[name]) for name in order)
+    return assign_derived_roles(replace(seen, columns=every), following)
+
+
+def derivations_of_profile(seen: Profile, table: Table) -> tuple[RecognisedDerivation, ...]:
+    """Columns that follow from others, of those that may be published; of a weight nothing is taken to follow."""
+    names = [column.name for column in seen.columns if Role(column.role) not in (*UNPUBLISHED, Role.WEIGHT)]
+    quasi = [column.name for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
+    return recognised_derivations(table, names, quasi)
+
+
+def assign_derived_roles(seen: Profile, following: Sequence[RecognisedDerivation]) -> Profile:
+    """Give derived columns the roles of those they follow from, by default.
+
+    A derived column that nobody declared has no more to be decided about than the columns it follows from. Who knows a
+    declared total may know of its parts: what a declared quasi-identifier follows from is one as well, by default.
+    """
+    of = {column.name: column for column in seen.columns}
+    declared = {name for name, column in of.items() if column.reasons[0].clue is Clue.DECLARED}
+    for each in following:
+        if each.name in declared and of[each.name].role == Role.QUASI_IDENTIFIER:
+            for name in set(each.columns) - declared:
+                of[name] = of[name] if of[name].role == Role.QUASI_IDENTIFIER else _mask_column(of[name], each.name)
+    open_ = [each for each in following if each.name not in declared]
+    while open_:
+        waiting = {each.name for each in open_}
+        for each in [each for each in open_ if not waiting & set(each.columns)]:
+            roles = {Role(of[name].role) for name in each.columns}
+            role = next((role for role in (Role.UNDECIDED, Role.CONFIDENTIAL, Role.OTHER) if role in roles), None)
+            reasons = (Reason(Clue.FOLLOWING, word=listing(each.columns)), *of[each.name].reasons[1:])
+            of[each.name] = replace(of[each.name], role=(role or Role.QUASI_IDENTIFIER).value, reasons=reasons)
+            open_.remove(each)
+    return replace(seen, columns=tuple(of[column.name] for column in seen.columns))
 
 
 def _without_assumptions(columns: tuple[ColumnProfile, ...], table: Table) -> tuple[ColumnProfile, ...]:
@@ -128,8 +172,13 @@ def _panel(column: ColumnProfile, table: Table) -> ColumnProfile | None:
     return replace(column, role=Role.HOUSEHOLD.value, hierarchy="", reasons=reasons)
 
 
-def _tells(column: ColumnProfile, worst: Finding) -> bool:
-    """Whether a column says too much of another to stay as it is; text that restates one always does."""
+def _tells(column: ColumnProfile, worst: Finding, *, treated: bool) -> bool:
+    """Whether a column says too much of another to stay as it is; text that restates one always does.
+
+    `treated`: whether a weight is treated before it is published, so that it says less.
+    """
+    if treated and column.role == Role.WEIGHT:
+        return False
     restates = worst.kind is FindingKind.RESTATED and column.role != Role.QUASI_IDENTIFIER
     return restates or column.role == Role.WEIGHT or worst.share > MOSTLY
 
@@ -140,13 +189,13 @@ def _mask_column(column: ColumnProfile, target: str) -> ColumnProfile:
     return replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=reasons)
 
 
-def _settle_role(column: ColumnProfile, rows: int) -> ColumnProfile:
+def _settle_role(column: ColumnProfile, rows: int, *, treated: bool) -> ColumnProfile:
     present = max(rows - column.missing, 1)
     text = column.kind != Kind.NUMERIC and present >= ENOUGH
     exposing = text and column.unique > LARGEST_SHARE * present
     names = text and column.distinct >= NEARLY_ALL * present
     guessed = names and column.reasons[0].clue is Clue.SINGLING_OUT
-    if column.role == Role.WEIGHT and column.unique > LARGEST_SHARE * present:
+    if column.role == Role.WEIGHT and not treated and column.unique > LARGEST_SHARE * present:
         reason = Reason(Clue.SINGLING_OUT, share=column.unique / present)
         return replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=(reason, *column.reasons[1:]))
     if column.role != Role.UNDECIDED and not guessed and not (column.role == Role.CONFIDENTIAL and exposing):

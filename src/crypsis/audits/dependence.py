@@ -83,6 +83,20 @@ def dependence(
     return [dependence_finding(seen, key, found) for key, found in restored.items()]
 
 
+def dependence_on_column(seen: Published, name: str) -> dict[str, float]:
+    """Share of the masked cells of every other column, 0 to 1, that one published column restores beyond chance."""
+    columns, found = {name: _key(seen, name)}, dict[str, float]()
+    restores = Restoring.by(seen, _Key((name,)), columns)
+    for target in seen.columns:
+        masked = seen.masked_cells.get(target, np.zeros(1))
+        if target == name or not masked.any():
+            continue
+        count = 0 if restores is None else restores.count(target, target_codes(seen, target), 0.0)
+        count = count or _in_the_same_order(seen, name, target)
+        found[target] = float(count / masked.sum())
+    return found
+
+
 @dataclass(frozen=True)
 class _Key:
     """Columns by which an intruder looks a record up."""

@@ -14,13 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.audits.dependence import MOST_RESTORED, dependence
-from crypsis.audits.exposure import few_together, mark_exposed_records
+from crypsis.audits.exposure import few_together, mark_exposed_records, singling_out
 from crypsis.audits.partial_values import find_partial_numbers, restoring_parts
 from crypsis.audits.published import Codes, Finding, FindingKind, Published
 from crypsis.audits.restatement import find_restated
+from crypsis.masking.following import recompute_following
 from crypsis.masking.representatives import middle_representatives
+from crypsis.masking.weights import draw_weight_noise
 from crypsis.table.attribute import UNPUBLISHED, Attribute, Kind, Role
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.population import weight_column
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.table import Table
 
@@ -61,6 +64,24 @@ def preview_masking_in_groups(table: Table, least: int = GROUP) -> Table:
             ranks = np.argsort(np.argsort(table.column(name), kind="stable"), kind="stable")
             shown[name] = middle_representatives(table.column(name), (ranks // least).astype(np.int32))
     return table.with_columns(shown)
+
+
+def preview_weight_findings(table: Table, least: int = GROUP) -> list[Finding]:
+    """What the weight of a roughly masked table would reveal, published as its attribute says."""
+    if len(table) > LOOKED_AT:
+        table = table.take(np.sort(np.random.default_rng(0).choice(len(table), LOOKED_AT, replace=False)))
+    name = weight_column(table)
+    noisy = draw_weight_noise(table, np.random.default_rng(0))
+    masked = recompute_following(preview_masking_in_groups(noisy, least), table)
+    found = audit_of_weight(Published(masked.drop(masked.names_by_role(*UNPUBLISHED)), table), name)
+    return [each for each in found if each.refuses]
+
+
+def audit_of_weight(seen: Published, name: str) -> list[Finding]:
+    """Findings that name the weight first: alone, with others, and what it restores."""
+    told = seen.without_recomputed
+    found = [*singling_out(told), *few_together(told).findings, *dependence(told)]
+    return [each for each in found if name in each.columns[: each.by]]
 
 
 def group_records_for_preview(codes: NDArray[np.int32], least: int) -> NDArray[np.int32]:

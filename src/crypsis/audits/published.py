@@ -16,6 +16,7 @@ from crypsis.table.equivalence_classes import MissingReading
 from crypsis.table.hierarchy import MISSING, hierarchy_number_label
 from crypsis.table.lookalikes import fold_label
 from crypsis.table.profile import LARGEST_SHARE
+from crypsis.table.rules import recomputed_columns
 from crypsis.table.table import Table
 
 ELSEWHERE = -2
@@ -54,6 +55,15 @@ class Published:
     def columns(self) -> tuple[str, ...]:
         """Published columns."""
         return tuple(a.name for a in self.table.attributes if a.role not in UNPUBLISHED)
+
+    @cached_property
+    def without_recomputed(self) -> Published:
+        """The same without derived columns that say no more than the published columns they follow from."""
+        names = recomputed_columns(self.table, self.original)
+        if not names:
+            return self
+        flags = None if self.given_flags is None else {n: f for n, f in self.given_flags.items() if n not in names}
+        return replace(self, table=self.table.drop(names), given_flags=flags)
 
     def role(self, name: str) -> Role:
         """Role of a column."""

@@ -156,7 +156,8 @@ def _find_exposing(seen: Profile, table: Table, because: Mapping[str, str]) -> d
     from crypsis.table.profile import Clue
     from crypsis.text import attack_finding_text
 
-    stated = {column.name for column in seen.columns if column.reasons[0].clue is Clue.DECLARED} | set(because)
+    spoken = (Clue.DECLARED, Clue.FOLLOWING)  # what follows from others is recomputed, and they are spoken of
+    stated = {column.name for column in seen.columns if column.reasons[0].clue in spoken} | set(because)
     roled = table.with_roles({column.name: Role(column.role) for column in seen.columns})
     return {each.columns[0]: attack_finding_text(each) for each in preview_findings(roled, stated=stated)}
 

@@ -218,7 +218,11 @@ def say_answers(out: Path) -> None:
     """Print what an analyst keeps, as the internal report of a release states it."""
     from json import loads
 
+    from crypsis.text.cards import weighted_answers_texts
+
     card = loads((out / "internal" / "report.json").read_text(encoding="utf-8"))["card"] or {}
+    for sentence in weighted_answers_texts(card):
+        say(sentence)
     if card.get("analyses"):
         say(card["analyses"]["text"])
         for row in card["analyses"]["worst"]:

@@ -154,12 +154,28 @@ def _show_card(card: UtilityCard) -> None:
 
 def _show_estimates(card: UtilityCard) -> None:
     """What an analyst keeps: estimates before and after, and analyses drawn at random."""
-    from crypsis.text.cards import FIGURES, analyses_text, category_rows, change_text, kept_text, number_rows
+    from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES
+    from crypsis.text.cards import (
+        FIGURES,
+        analyses_text,
+        category_rows,
+        change_text,
+        kept_text,
+        number_rows,
+        weighted_rows,
+        weighted_text,
+    )
 
     numbers, categories = number_rows(card.estimates), category_rows(card.estimates)
     if numbers:
         say(table(("before → after", *FIGURES), numbers, right=range(1, len(FIGURES) + 1)))
         say("* left the 95 % interval of the original")
+        say()
+    if card.weighted is not None and (rows := weighted_rows(card.weighted)):
+        say(weighted_text(card.weighted))
+        say(table(("before ± 1.96 errors → after", *WEIGHTED_FIGURES), rows, right=range(1, len(WEIGHTED_FIGURES) + 1)))
+        shares = category_rows(card.weighted.columns)
+        say(table(("category", "weighted shares that moved most, %"), [row[:2] for row in shares]))
         say()
     if categories:
         say(table(("category", "shares that moved most, %", "values gone"), categories))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import SearchError
 from crypsis.table.attribute import Attribute, Kind
+from crypsis.table.rules import recompute_derived
 from crypsis.table.table import Column, Table
 
 Genome = NDArray[Any]
@@ -56,7 +57,7 @@ class RememberingEncoding(Encoding):
         key = hashlib.blake2b(genome.tobytes(), digest_size=16).digest()
         masked = self._decoded_tables.get(key)
         if masked is None:
-            masked = self._decoded_tables[key] = self.apply(genome)
+            masked = self._decoded_tables[key] = recompute_derived(self.apply(genome), self.table)
             most = max(2, KEPT_CELLS // max(1, len(self.table) * len(self.table.names)))
             for oldest in list(self._decoded_tables)[:-most]:
                 self._decoded_tables.pop(oldest, None)

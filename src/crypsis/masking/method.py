@@ -12,6 +12,7 @@ from pydantic import Field
 from pydantic_core import PydanticCustomError
 
 from crypsis.errors import TableError
+from crypsis.masking.following import recompute_following
 from crypsis.registry import Registry, Settings
 from crypsis.table.attribute import Kind
 from crypsis.table.table import MaskingStep, Table
@@ -102,7 +103,7 @@ class MaskingMethod(Settings):
         listed = ", ".join(f"{name} = {value}" for name, value in settings.items())
         name = methods.name_of(self)
         step = MaskingStep(name, str(self.family), f"{name} ({listed})" if listed else name, settings)
-        return masked.masked_by(step, original)
+        return recompute_following(masked, original).masked_by(step, original)
 
     @classmethod
     def list_strengths(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:

@@ -71,6 +71,8 @@ from crypsis.measures.utility import (
     VanishedValues as VanishedValues,
     association_changes as association_changes,
     column_estimates as column_estimates,
+    WeightedComparison as WeightedComparison,
+    weighted_estimates as weighted_estimates,
     propensity_score as propensity_score,
     utility_card as utility_card,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from crypsis.errors import PlanError, TableError, listing, unknown_column
 from crypsis.kernels.arrays import Floats
 from crypsis.measures.measure import measures, numbers_that_measures_read
 from crypsis.measures.spreading import Axis, Grid
-from crypsis.measures.uses import DeclaredUse, Found, weights_for_uses
+from crypsis.measures.uses import DeclaredUse, Found, named_weight, weight_for_uses, weights_for_uses
 from crypsis.measures.utility.estimates import (
     Estimates,
     Flags,
@@ -28,6 +29,7 @@ from crypsis.measures.utility.estimates import (
     least_squares_estimates,
     logistic_estimates,
 )
+from crypsis.measures.utility.weighted_estimates import SampleDesign, WeightedRecords
 from crypsis.registry import ColumnName
 from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.hierarchy import MISSING
@@ -222,12 +224,14 @@ class RegressionUse(DeclaredUse):
 # each weighted or not. Weighted figures have linearised standard errors: every record counts by how far it moves the
 # figure.
 
-UsedAnalysis = Literal["regression", "mean", "total", "share"]
+UsedAnalysis = Literal["regression", "mean", "total", "share", "gini", "poverty"]
+OF_ALL = ("mean", "total", "gini", "poverty")
+"""Analyses of a number that need no groups."""
 FORMS = (
-    "'wage ~ age + education', 'employed=yes ~ age', 'mean wage by sex + region', 'total wage by region' and "
-    "'share region + sex'"
+    "'wage ~ age + education', 'employed=yes ~ age', 'mean wage by sex + region', 'mean wage', 'total wage by region', "
+    "'gini income', 'poverty income by region' and 'share region + sex'"
 )
-"""What a use looks like in one line; each may end with "weight" and a column."""
+"""What a use looks like in one line; each may end with "weight" and a column, or "weight none"."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +252,9 @@ class EstimateUse(DeclaredUse):
     """A regression, means by groups, totals or a table of shares, judged by its confidence intervals.
 
     100 times (1 − mean overlap of the 95 % intervals of the estimates): least squares with HC1 errors, logistic
-    regression of an event, means, totals or shares of the groups that some columns form, weighted by a column or not.
+    regression of an event, means, totals, shares, Gini coefficients or at-risk-of-poverty rates (below 60 % of the
+    median of all) of everybody or of the groups that some columns form. The column with the role weight weighs records;
+    standard errors are then those of the design, strata and households being told by their roles.
     The overlap of two intervals is their common part as a share of each, averaged, and 0 where they are apart or the
     released file has no estimate.
 
@@ -263,9 +269,9 @@ class EstimateUse(DeclaredUse):
     Notes
     -----
     - Formula: 100 (1 − mean over estimates of ½ (common / own length + common / released length))
-    - Paper: overlap: Karr, Kohnen, Oganian, Reiter and Sanil (2006)
-    - Cost: O(n q²), q columns of the design; O(n) by groups
-    - Departures: an overlap below 0 is 0
+    - Paper: overlap: Karr, Kohnen, Oganian, Reiter and Sanil (2006); linearisation: Deville (1999), Osier (2009)
+    - Cost: O(n q²), q columns of the design; O(n log n) by groups
+    - Departures: an overlap below 0 is 0; errors of weighted regressions do not know the design
     """
 
     missing: ClassVar[str] = (
@@ -274,7 +280,9 @@ class EstimateUse(DeclaredUse):
     )
 
     analysis: UsedAnalysis = Field(
-        default="regression", description="regression of the target, its mean or total by groups, or shares of groups"
+        default="regression",
+        description="regression of the target, its mean, total, Gini coefficient or at-risk-of-poverty rate, of all or "
+        "by groups, or shares of groups",
     )
     target: ColumnName = Field(
         default="", description="numeric column that is analysed, or any column with an event; none for shares"
@@ -284,7 +292,9 @@ class EstimateUse(DeclaredUse):
     )
     columns: tuple[str, ...] = Field(default=(), description="regressors, or columns that form the groups")
     weights: ColumnName = Field(
-        default="", description="numeric column of record weights; empty: every record counts once"
+        default="",
+        description="numeric column of record weights; empty: the one with the role weight, where there is one; none: "
+        "every record counts once",
     )
     bins: int = Field(
         default=10, ge=2, le=1000, description="numbers that form groups are cut at this many quantiles of the original"
@@ -327,8 +337,7 @@ class EstimateUse(DeclaredUse):
         columns = tuple(name.strip() for name in rest.split("+")) if rest.strip() else ()
         shapes = {
             "regression": bool(target.strip() and columns),
-            "mean": bool(target.strip() and columns),
-            "total": bool(target.strip()),
+            **{each: bool(target.strip()) for each in OF_ALL},
             "share": bool(columns),
         }
         if not shapes.get(kind) or not all(columns):
@@ -337,10 +346,10 @@ class EstimateUse(DeclaredUse):
         return cls(analysis=kind, columns=columns, **found)
 
     def scope(self) -> tuple[str, ...]:
-        return tuple(name for name in (self.target, *self.columns, self.weights) if name)
+        return tuple(name for name in (self.target, *self.columns, *named_weight(self.weights)) if name)
 
     def numeric(self) -> tuple[str, ...]:
-        return tuple(name for name in ("" if self.event else self.target, self.weights) if name)
+        return tuple(name for name in ("" if self.event else self.target, *named_weight(self.weights)) if name)
 
     def obstacle(self, original: Table) -> str:
         if unknown := unknown_column(self.scope(), original.names):
@@ -349,10 +358,11 @@ class EstimateUse(DeclaredUse):
             return f"a table of shares has no target, and {self.target!r} is one; name it among the columns"
         if self.analysis != "share" and not self.target:
             return f"a {self.analysis} needs a target; name a numeric column"
-        if self.analysis != "total" and not self.columns:
+        if self.analysis not in OF_ALL and not self.columns:
             return f"a {self.analysis} needs columns: regressors, or those that form the groups; name some"
-        if self.target in self.columns or (self.weights and self.weights in self.columns):
-            both = self.target if self.target in self.columns else self.weights
+        weighing = weight_for_uses(original, self.weights)
+        if self.target in self.columns or (weighing and weighing in (*self.columns, self.target)):
+            both = self.target if self.target in self.columns else weighing
             return f"column {both!r} stands twice in this use; leave it out of the columns"
         if self.event and self.analysis != "regression":
             return f"a {self.analysis} has no event, and {self.event!r} is one; leave it out or ask for a regression"
@@ -423,6 +433,9 @@ class EstimateUse(DeclaredUse):
         weights = weights_for_uses(table, self.weights)
         if self.analysis == "regression":
             return self._regression(prepared, table, weights)
+        weighing = weight_for_uses(table, self.weights)
+        if weighing or self.analysis in ("gini", "poverty") or (self.analysis == "mean" and prepared.grid is None):
+            return self._design_based(prepared, table, weights, bool(weighing))
         own = prepared.original is table
         target = numbers_that_measures_read(table, self.target) if self.target else np.ones(table.rows)
         held = ~np.isnan(target) & (weights > 0)
@@ -437,6 +450,36 @@ class EstimateUse(DeclaredUse):
         with np.errstate(divide="ignore", invalid="ignore"):
             return _of_groups(self.analysis, sums.T, whole)
 
+    def _design_based(self, prepared: PreparedEstimates, table: Table, weights: Floats, weighted: bool) -> Estimates:
+        """Figures of all or of groups with errors of the sample design; without weights every record is a unit."""
+        original = prepared.original
+        design = SampleDesign.of(original) if weighted else SampleDesign.of_records(len(table))
+        target = numbers_that_measures_read(table, self.target) if self.target else np.ones(table.rows)
+        held = np.where(table.kept, weights, 0.0)
+        everybody = WeightedRecords.of(design, target, held)
+        if prepared.grid is None:
+            return self._figure(everybody, everybody)
+        rows, cells, shares = prepared.grid.memberships(table)
+        order = np.argsort(cells, kind="stable")
+        rows, shares, cells = rows[order], shares[order], cells[order]
+        ends = np.searchsorted(cells, np.arange(len(prepared.grid.cells) + 1))
+        found = []
+        for low, high in pairwise(ends):
+            part = np.zeros(table.rows)
+            np.add.at(part, rows[low:high], shares[low:high])
+            if self.analysis == "share":
+                found.append(WeightedRecords.of(design, part, held).mean())
+            else:
+                found.append(self._figure(WeightedRecords.of(design, target, held * part), everybody))
+        return Estimates(*(np.array([each[place][0] for each in found]) for place in (0, 1)))
+
+    def _figure(self, records: WeightedRecords, everybody: WeightedRecords) -> Estimates:
+        if self.analysis == "mean":
+            return records.mean()
+        if self.analysis == "total":
+            return records.total()
+        return records.gini() if self.analysis == "gini" else records.poverty_below(everybody)
+
     def _regression(self, prepared: PreparedEstimates, table: Table, weights: Floats) -> Estimates:
         """Coefficients without the constant."""
         design = np.concatenate([each.columns(prepared.original, table) for each in prepared.regressors], axis=1)
@@ -448,7 +491,8 @@ class EstimateUse(DeclaredUse):
         counts = weights[here] / weights[here].mean() if here.any() else np.ones(0)
         x = np.concatenate([np.ones((int(here.sum()), 1)), design[here]], axis=1)
         if self.event:
-            found = logistic_estimates(x, target[here], weights=counts if self.weights else None)
+            weighted = bool(weight_for_uses(table, self.weights))
+            found = logistic_estimates(x, target[here], weights=counts if weighted else None)
         else:
             root = np.sqrt(counts)
             found = least_squares_estimates(x * root[:, None], target[here] * root)

@@ -129,6 +129,32 @@ class Grid:
             total += sums[both.of[len(published) :]]
         return total
 
+    def memberships(self, masked: Table) -> tuple[Ints, Ints, Floats]:
+        """Which released record lies in which cell of the original, and with what share of it: int64, int64, float64.
+
+        Records that lie in no cell are left out; a generalised one stands evenly for all it covers.
+        """
+        found = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
+        choices = [
+            list(axis.readings(self.original, masked, self.cells[:, place])) for place, axis in enumerate(self.axes)
+        ]
+        for chosen in product(*choices):
+            rows = np.flatnonzero(masked.kept & np.logical_and.reduce([codes != ELSEWHERE for codes, _, _ in chosen]))
+            if not rows.size:
+                continue
+            published = np.stack([codes[rows] for codes, _, _ in chosen], axis=1)
+            wanted = np.stack([cells for _, cells, _ in chosen], axis=1)
+            share = np.prod([each[rows] for _, _, each in chosen], axis=0)
+            both = equivalence_classes(np.concatenate([published, wanted])).of
+            order = np.argsort(both[len(rows) :], kind="stable")
+            ordered = both[len(rows) :][order]
+            low, high = (np.searchsorted(ordered, both[: len(rows)], side) for side in ("left", "right"))
+            many = high - low
+            at = np.repeat(low, many) + np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
+            found.append((np.repeat(rows, many), order[at], np.repeat(share, many)))
+        rows, cells, shares = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return rows, cells, shares
+
 
 def _totals(place: Ints, amounts: Floats, size: int) -> Floats:
     return np.stack(

@@ -31,6 +31,7 @@ from crypsis.measures.numeric_loss import Moments
 from crypsis.measures.spreading import Grid
 from crypsis.registry import ColumnName
 from crypsis.table.frames import finite_numbers_of_frame
+from crypsis.table.population import weight_column
 from crypsis.table.table import Table
 
 Found = tuple[float, Mapping[str, float]]
@@ -38,7 +39,13 @@ Found = tuple[float, Mapping[str, float]]
 
 _ABSENT = "suppressed records are left out of the released side, as they are not in the file"
 _BINS = Field(default=10, ge=2, le=1000, description="numbers are cut at this many quantiles of the original column")
-_WEIGHTS = Field(default="", description="numeric column of record weights; empty: every record counts once")
+UNWEIGHTED = "none"
+"""What is written in place of a column where every record counts once although there is a weight."""
+_WEIGHTS = Field(
+    default="",
+    description="numeric column of record weights; empty: the one with the role weight, where there is one; none: "
+    "every record counts once",
+)
 
 
 class DeclaredUse(Measure):
@@ -139,8 +146,22 @@ class BoundUse(BoundMeasure):
         return self.use.make_reading(value, self.use.scope(), self.use.missing, {**counts, **released})
 
 
+def named_weight(name: str) -> tuple[str, ...]:
+    """The column that a declared use names to weigh records; none where it is the one with that role, or none."""
+    return () if name in ("", UNWEIGHTED) else (name,)
+
+
+def weight_for_uses(table: Table, name: str) -> str:
+    """The column that weighs records in a declared use: the one named, or the only one with the role weight."""
+    if name == UNWEIGHTED and name not in table.names:
+        return ""
+    found = weight_column(table, name)
+    return found if name or (found and table.holds_numbers(found)) else ""
+
+
 def weights_for_uses(table: Table, name: str) -> Floats:
     """Weights of records in every declared use: 1 unless a column gives them; 0 if missing or suppressed."""
+    name = weight_for_uses(table, name)
     if not name:
         return table.kept.astype(np.float64)
     weights = np.nan_to_num(numbers_that_measures_read(table, name), nan=0.0)
@@ -189,10 +210,10 @@ class TableUse(DeclaredUse):
         return {"columns": list(quasi_identifiers[:2])}
 
     def scope(self) -> tuple[str, ...]:
-        return (*self.columns, *([self.weights] if self.weights else []))
+        return (*self.columns, *named_weight(self.weights))
 
     def numeric(self) -> tuple[str, ...]:
-        return (self.weights,) if self.weights else ()
+        return named_weight(self.weights)
 
     def prepare(self, original: Table) -> PreparedTable:
         grid = Grid.of(original, self.columns, self.bins)
@@ -264,10 +285,10 @@ class MeansUse(DeclaredUse):
         return {"columns": list(numeric[-1:]), "by": list(quasi_identifiers[:1])}
 
     def scope(self) -> tuple[str, ...]:
-        return (*self.columns, *self.by, *([self.weights] if self.weights else []))
+        return (*self.columns, *self.by, *named_weight(self.weights))
 
     def numeric(self) -> tuple[str, ...]:
-        return (*self.columns, *([self.weights] if self.weights else []))
+        return (*self.columns, *named_weight(self.weights))
 
     def prepare(self, original: Table) -> PreparedMeans:
         grid = Grid.of(original, self.by, self.bins)

@@ -11,7 +11,7 @@ import numpy as np
 from crypsis.audits import FindingKind
 from crypsis.audits.dependence import MOST_RESTORED, find_determining_dependence
 from crypsis.audits.exposure import singling_out
-from crypsis.audits.preview import preview_findings, preview_restoring_columns
+from crypsis.audits.preview import preview_findings, preview_restoring_columns, preview_weight_findings
 from crypsis.audits.published import Published, published_finding_reason
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.measures.household_contradictions import CONTRADICTIONS
@@ -23,7 +23,8 @@ from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.households import HouseholdKAnonymity
 from crypsis.searches.search import contradiction_drawback, searches
 from crypsis.table.attribute import UNPUBLISHED, Role
-from crypsis.table.rules import read_rule, rule_obstacle, violations
+from crypsis.table.population import weight_obstacle
+from crypsis.table.rules import order_derived, read_derivation, read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
 from crypsis.text import attack_finding_text
 
@@ -186,6 +187,7 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
         *_find_undecided(table),
         *_find_broken_rules(plan, table),
         *_single(plan, table),
+        *_weights(table),
         *_dependences(plan, table),
         *_assumptions(plan, table),
         *_find_unmasked(plan, table),
@@ -293,7 +295,7 @@ def _find_broken_rules(plan: Plan, table: Table) -> list[str]:
 def _dependences(plan: Plan, table: Table) -> list[str]:
     """Columns that determine quasi-identifiers, and those that would restore some of their masked values."""
     alone = {name for choice in plan.mask for name in choice.build().columns}
-    table, drawn = _some(table)
+    table, drawn = _some(table.drop(_recomputed(plan, table)))
     certain = find_determining_dependence(table)
     found = [
         f"{name} determines {listing(targets)} in at least 99 % of the records{drawn} and may restore what is masked "
@@ -328,7 +330,28 @@ def _assumptions(plan: Plan, table: Table) -> list[str]:
         f"{attack_finding_text(each)}, about, where the other columns are masked: no release before "
         f"{each.columns[0]} has the "
         f'role quasi, or because = "…" in its line says why nobody outside knows it'
-        for each in preview_findings(table, stated=stated)
+        for each in preview_findings(table.drop(_recomputed(plan, table)), stated=stated)
+    ]
+
+
+def _recomputed(plan: Plan, table: Table) -> list[str]:
+    """Columns that are not published as collected: derived ones that follow from masked ones, and treated weights."""
+    masked = {*table.quasi_identifiers, *(name for choice in plan.mask for name in choice.build().columns)}
+    treated = [each.name for each in table.attributes if each.publish]
+    for name in order_derived(table):
+        if masked & set(read_derivation(table.attribute(name).derived).columns):
+            masked.add(name)
+    return [*treated, *(each.name for each in table.attributes if each.derived and each.name in masked)]
+
+
+def _weights(table: Table) -> list[str]:
+    """What a weight will reveal that is treated before it is published, tried on a roughly masked table."""
+    if not any(each.publish for each in table.attributes) or not table.quasi_identifiers or weight_obstacle(table):
+        return []
+    return [
+        f"{attack_finding_text(each)}, about, as the weight is to be published: no release while it does; publish it "
+        f"in another way, such as raked, or give a reason in a [[waive]] table"
+        for each in preview_weight_findings(table)
     ]
 
 
@@ -336,7 +359,7 @@ def _single(plan: Plan, table: Table) -> list[str]:
     """Columns nobody will mask in which many stand alone, and what was decided about them."""
     waivers, alone = plan.waivers(), {name for choice in plan.mask for name in choice.build().columns}
     found = []
-    left = table.drop([*table.names_by_role(*UNPUBLISHED, Role.QUASI_IDENTIFIER), *alone])
+    left = table.drop({*table.names_by_role(*UNPUBLISHED, Role.QUASI_IDENTIFIER), *alone, *_recomputed(plan, table)})
     for each in singling_out(Published(left, unstated=frozenset(plan.list_unstated()))):
         (name,) = each.columns
         share = f"{name} singles out {100 * each.share:.3g} % of the records by itself, {each.records}"

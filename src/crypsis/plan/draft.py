@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.audits.default_roles import assign_default_roles
+from crypsis.audits.default_roles import assign_default_roles, assign_derived_roles, derivations_of_profile
 from crypsis.audits.household_inference import infer_household_or_person, repeats_for_household_inference
+from crypsis.audits.preview import preview_weight_findings
 from crypsis.errors import listing
 from crypsis.masking.partitioning import LARGE
+from crypsis.masking.weights import FORMS
 from crypsis.measures.estimate_use import EstimateUse
 from crypsis.plan.document import Plan, toml_key
 from crypsis.privacy.persons import PersonKAnonymity
@@ -25,27 +27,40 @@ from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.households import household_column, published_household_members, read_households
 from crypsis.table.links import links
+from crypsis.table.population import weight_obstacle
 from crypsis.table.profile import LARGEST_SHARE, RARE, Clue, ColumnProfile, Profile, Reason, profile_name_subjects
-from crypsis.table.rules import proposed_rules
+from crypsis.table.rules import RecognisedDerivation, proposed_rules, read_rule
 from crypsis.table.table import Table
-from crypsis.text import role_reason_text
+from crypsis.text import attack_finding_text, role_reason_text
 
 MASKED_ALONE = (Role.CONFIDENTIAL, Role.WEIGHT, Role.STRATUM)
 """Roles of columns that are published beside the quasi-identifiers."""
 
 
-def draft_maskings(table: Table, columns: Sequence[ColumnProfile], k: int, stated: Collection[str]) -> list[str]:
+def draft_maskings(
+    table: Table,
+    columns: Sequence[ColumnProfile],
+    k: int,
+    stated: Collection[str],
+    derived: Sequence[RecognisedDerivation] = (),
+    treated: Collection[str] = (),
+) -> list[str]:
     """The tables [[mask]] of a first plan, as lines.
 
-    `k`: records that share a value at least.
+    `k`: records that share a value at least; `derived`: columns that are recomputed, so that those they follow from are
+    masked in their place; `treated`: weights that are treated in their own way.
     """
     if len(table) < k:
         return []
+    alone = {c.name for c in columns if c.unique > LARGEST_SHARE * max(len(table) - c.missing, 1)}
+    following = {each.name for each in derived}
+    alone |= {name for each in derived if each.name in alone for name in each.columns}
     averaged: dict[Role, list[str]] = {}
     lines = list[str]()
     for column in columns:
-        role, present = Role(column.role), max(len(table) - column.missing, 1)
-        many = column.unique > LARGEST_SHARE * present
+        role, many = Role(column.role), column.name in alone
+        if column.name in following or column.name in treated:
+            continue
         if role not in MASKED_ALONE or not (many or (column.rare and column.name not in stated)):
             continue
         if column.kind == Kind.NOMINAL:
@@ -57,6 +72,87 @@ def draft_maskings(table: Table, columns: Sequence[ColumnProfile], k: int, state
         elif column.unique:
             averaged.setdefault(role, []).append(column.name)
     return [*(line for names in averaged.values() for line in _average(names, k)), *lines]
+
+
+def _masked_derivations(
+    table: Table,
+    columns: Sequence[ColumnProfile],
+    following: Sequence[RecognisedDerivation],
+    because: Collection[str],
+) -> tuple[RecognisedDerivation, ...]:
+    """Derived columns that follow from others of which something is masked, so that they are recomputed.
+
+    A quasi-identifier is left out if it follows from a column that the custodian declared to be none.
+    """
+    quasi = [column.name for column in columns if column.role == Role.QUASI_IDENTIFIER]
+    alone = {c.name for c in columns if c.unique > LARGEST_SHARE * max(len(table) - c.missing, 1)}
+    masked = {*quasi, *(c.name for c in columns if c.name in alone and c.role in MASKED_ALONE)}
+    found = {each.name: each for each in following}
+    settled = {c.name for c in columns if c.name in because or c.reasons[0].clue is Clue.DECLARED} - set(quasi)
+    kept = {name for name, each in found.items() if masked & {name, *_bases(each, found)}}
+    kept = {name for name in kept if name not in quasi or not settled & set(found[name].columns)}
+    return tuple(each for name, each in found.items() if name in kept)
+
+
+def _reason_of_derived(
+    each: RecognisedDerivation, columns: Sequence[ColumnProfile], given: Mapping[str, Mapping[str, str]]
+) -> dict[str, str]:
+    """Why nobody outside knows a derived confidential column: because nobody knows those it follows from."""
+    roles = {column.name: Role(column.role) for column in columns}
+    secret = [name for name in each.columns if roles[name] is Role.CONFIDENTIAL]
+    stated = bool(secret) and all(given.get(name, {}).get("because") for name in secret)
+    if roles[each.name] is not Role.CONFIDENTIAL or given.get(each.name, {}).get("because") or not stated:
+        return {}
+    return {"because": f"it follows from {listing(secret)}, of which nobody outside knows"}
+
+
+def _bases(each: RecognisedDerivation, found: Mapping[str, RecognisedDerivation]) -> set[str]:
+    """Columns that a derived one follows from, and what these follow from."""
+    return {*each.columns, *(base for name in each.columns if name in found for base in _bases(found[name], found))}
+
+
+class _DraftedWeight(NamedTuple):
+    """How a weight is to be published, and why, as lines of a plan."""
+
+    given: dict[str, dict[str, str]]
+    lines: list[str]
+
+
+def _draft_weight(
+    table: Table, columns: Sequence[ColumnProfile], derived: Sequence[RecognisedDerivation], k: int
+) -> _DraftedWeight:
+    """The first treatment of a weight after which the audit of a roughly masked file finds nothing in it.
+
+    Rounding changes least and raking most; noise leaves every record alone with its weight and comes last.
+    """
+    names = [column.name for column in columns if Role(column.role) is Role.WEIGHT]
+    if len(names) != 1 or not table.holds_numbers(names[0]) or len(table) < 2 * k:
+        return _DraftedWeight({}, [])
+    [name] = names
+    roled = table.with_roles({column.name: Role(column.role) for column in columns})
+    attributes = {each.name: roled.attribute(each.name).but(derived=each.text) for each in derived}
+    roled = roled.with_columns({}, attributes=attributes)
+    if not roled.quasi_identifiers or weight_obstacle(roled):
+        return _DraftedWeight({}, [])
+    size = float(np.median(table.column(name)))
+    bases = [float(f"{share * size:.1g}") for share in BASES]
+    tried = ["", *(f"rounded:{base:g}" for base in bases if base > 0), "raked", *(f"noise:{each:g}" for each in NOISE)]
+    revealed = dict[str, str]()
+    for text in tried:
+        described = roled.with_columns({}, attributes={name: roled.attribute(name).but(publish=text)})
+        found = sorted(preview_weight_findings(described, k), key=lambda each: -each.share)
+        if not found:
+            return _DraftedWeight({name: {"publish": text}} if text else {}, _weight_remark(name, text, revealed))
+        revealed[text] = attack_finding_text(found[0])
+    return _DraftedWeight({name: {"publish": "raked"}}, _weight_remark(name, "", revealed))
+
+
+def _weight_remark(name: str, chosen: str, revealed: Mapping[str, str]) -> list[str]:
+    """Why a weight is published so: what the audit says of a roughly masked file with each treatment tried before."""
+    lines = [f"# The weight {name}, tried on a roughly masked file; weigh every estimate by it as it is published:"]
+    lines += [f"#   {text or 'as collected'}: {' '.join(why.split())}" for text, why in revealed.items()]
+    lines.append(f"#   {chosen or 'as collected'}: reveals nothing" if chosen or not revealed else "#   none passes")
+    return [*lines, "#   Other ways: publish = " + FORMS, ""]
 
 
 def _average(names: Sequence[str], k: int) -> list[str]:
@@ -143,6 +239,8 @@ DECLARED = "declared confidential when the plan was drafted"
 """Why nobody outside knows a column that the custodian named confidential."""
 OUTCOME = "assumed when the plan was drafted: an outcome that nobody outside has"
 """Why nobody outside knows a column whose name says an outcome."""
+BASES, NOISE = (0.05, 0.1, 0.25), (0.1, 0.3)
+"""Bases to which a weight is tried to be rounded, as parts of its median, and noise that is tried on it."""
 TOLERATED = 20
 """How much a declared use may change, per cent, where nobody says otherwise."""
 FEW_VALUES = 10
@@ -165,24 +263,40 @@ def draft(
     """
     quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
     known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
-    columns = (seen if known else assign_default_roles(seen, table)).columns
+    following = derivations_of_profile(seen, table)
+    columns = (assign_derived_roles(seen, following) if known else assign_default_roles(seen, table)).columns
+    derived = _masked_derivations(table, columns, following, because or {})
     assumed = {Clue.DECLARED: DECLARED, Clue.OUTCOME_NAME: OUTCOME}
     why = {c.name: assumed.get(c.reasons[0].clue, "") for c in columns if c.role == Role.CONFIDENTIAL}
     given = {name: {"because": text} for name, text in {**why, **(because or {})}.items() if text}
+    for each in derived:
+        given[each.name] = given.get(each.name, {}) | {"derived": each.text} | _reason_of_derived(each, columns, given)
     masked = [column for column in columns if column.role == Role.QUASI_IDENTIFIER]
     leading = {column.name for column in masked if column.kind != Kind.NUMERIC}
     for link in links(table, [column.name for column in masked], leading):
-        given[link.name] = given.get(link.name, {}) | {"linked": link.lead}
+        if not {link.name, link.lead} & {each.name for each in derived}:
+            given[link.name] = given.get(link.name, {}) | {"linked": link.lead}
     columns = tuple(_with_units(columns, table))
     units = _Units.of(table.with_roles({column.name: Role(column.role) for column in columns}), k)
-    maskings = draft_maskings(table, columns, k, [name for name, entry in given.items() if entry.get("because")])
+    weights = _draft_weight(table, columns, derived, k)
+    for name, entry in weights.given.items():
+        given[name] = given.get(name, {}) | entry
+    stated = [name for name, entry in given.items() if entry.get("because")]
+    maskings = draft_maskings(table, columns, k, stated, derived, weights.given)
     commonest = {c.name: _largest_share(table, c.name) for c in columns if c.role == Role.CONFIDENTIAL}
     diversity = _diversity(columns, commonest, k, demanded=diverse)
     head = _head(
-        os.path.relpath(source, plan.parent), columns, units, given, maskings, diversity, _describe_reading(table)
+        os.path.relpath(source, plan.parent),
+        columns,
+        units,
+        given,
+        [*weights.lines, *maskings],
+        diversity,
+        _describe_reading(table),
     )
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
-    return "\n".join([*head, *_rules(described, columns), *_searches(described, units), *_tail(table)])
+    rules, searches = _rules(described, columns, derived), _searches(described, units)
+    return "\n".join([*head, *rules, *searches, *_draft_income(table, columns), *_tail(table)])
 
 
 def _describe_reading(table: Table) -> dict[str, Any]:
@@ -192,6 +306,14 @@ def _describe_reading(table: Table) -> dict[str, Any]:
         return {}
     usual = {"delimiter": (",", "\t"), "encoding": ("utf8", "utf-8"), "missing": (("",),), "decimal": (".",)}
     return {name: value for name, value in found.given().items() if value not in usual.get(name, ())}
+
+
+PUBLISH_REMARK = ["# publish: what is done to the weight before it is published; why is said below the columns"]
+DERIVED_REMARK = [
+    "# derived: how a column follows from others, found in the file: it is recomputed from what is published of",
+    "#       them: all agree in every record and it tells nothing more. Delete it, or write your own: + - * / ^ ( ),",
+    "#       log log10 exp sqrt abs floor ceil round, conditions (age >= 65), cut(age, 'young', 65, 'old')",
+]
 
 
 def _with_units(columns: Sequence[ColumnProfile], table: Table) -> Iterator[ColumnProfile]:
@@ -283,11 +405,15 @@ def _head(
         "# hierarchy: a file, or intervals:5,10,20 | dates:month,year | prefixes:3,2 | merge:8,4",
         "# linked: the column that determines this one, so that both are masked together. Also: importance = 0 to 5,",
         '#       at_most = 20 (per cent of loss in this column), lock = true (as collected), scale = "log" (moments)',
+        *(PUBLISH_REMARK if any("publish" in entry for entry in given.values()) else []),
+        *(DERIVED_REMARK if any("derived" in entry for entry in given.values()) else []),
     ]
     for column in columns:
         entry = f"role = {_quote(column.role)}, kind = {_quote(column.kind)}"
         entry += "".join(f", {key} = {_quote(value)}" for key, value in given.get(column.name, {}).items())
-        if column.hierarchy and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT):
+        derived = "derived" in given.get(column.name, {})
+        derived = derived or "publish" in given.get(column.name, {})
+        if column.hierarchy and not derived and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT):
             entry += f", hierarchy = {_quote(column.hierarchy)}"
         lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {role_reason_text(column.reasons)}")
     return [
@@ -440,12 +566,14 @@ def _risk_limit(k: int) -> list[str]:
     ]
 
 
-def _rules(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
-    """Relations that every record keeps and that look meant."""
+def _rules(table: Table, columns: Sequence[ColumnProfile], derived: Sequence[RecognisedDerivation] = ()) -> list[str]:
+    """Relations that every record keeps and that look meant, but those that recomputed columns keep by themselves."""
     roles = {column.name: column.role for column in columns}
     shown = [name for name in table.names if roles.get(name) not in UNPUBLISHED]
     masked = [name for name in shown if roles.get(name) == Role.QUASI_IDENTIFIER]
+    following = {each.name for each in derived}
     found = [each for each in proposed_rules(table, shown, masked) if "\n" not in each.rule]
+    found = [each for each in found if not set(read_rule(each.rule).columns) & following]
     if not found:
         return []
     lines = [
@@ -469,6 +597,26 @@ def _searches(table: Table, units: _Units) -> list[str]:
         lines += ["[[search]]", f"name = {_quote(offer.name)}  # {offer.purpose}"]
         lines += [*(f"{key} = {json.dumps(value)}" for key, value in offer.settings.items()), ""]
     return lines
+
+
+INCOME_WORDS = ("income", "einkommen", "revenu", "ingreso", "renta", "reddito", "inkomen", "rendimento")
+"""Words in the name of a column of incomes."""
+
+
+def _draft_income(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
+    """The column of incomes whose poverty rate is reported, where a weight is published and a name says income."""
+    shown = [c.name for c in columns if Role(c.role) not in (*UNPUBLISHED, Role.WEIGHT) and table.holds_numbers(c.name)]
+    if not any(Role(column.role) is Role.WEIGHT for column in columns):
+        return []
+    named = [n for n in shown if any(w in n.lower() for w in INCOME_WORDS) and not n.lower().startswith(("log", "ln"))]
+    chosen = next((n for n in named if any(w in n.lower() for w in ("eq", "disp", "total"))), (named or [""])[0])
+    if not chosen:
+        return []
+    return [
+        "[useful]",
+        f"income = {_quote(chosen)}  # its Gini coefficient and at-risk-of-poverty rate are reported, weighted",
+        "",
+    ]
 
 
 def _tail(table: Table) -> list[str]:

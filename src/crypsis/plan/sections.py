@@ -14,6 +14,7 @@ from crypsis.errors import PlanError, listing
 from crypsis.evolution import Budget
 from crypsis.masking import methods
 from crypsis.masking.method import MaskingMethod
+from crypsis.masking.weights import read_weight_treatment
 from crypsis.measures import measures
 from crypsis.measures.measure import Measure
 from crypsis.measures.rule_violations import RuleViolations
@@ -26,7 +27,7 @@ from crypsis.searches.search import Search
 from crypsis.table.attribute import Kind, Role, Scale
 from crypsis.table.equivalence_classes import HOW_READ, MissingReading
 from crypsis.table.readers.notation import DATE_FORMS
-from crypsis.table.rules import read_rule
+from crypsis.table.rules import read_derivation, read_rule
 
 REFUSED = "registry"
 """Error type of an entry that cannot be built; its context has the message."""
@@ -219,6 +220,19 @@ class Column(Settings):
     linked: ColumnName = Field(
         default="", description="column that determines this one, e.g. country for its code: both are masked together"
     )
+    derived: str = Field(
+        default="",
+        max_length=1000,
+        description="how the column follows from others, e.g. wage + pension, log(income), weight / height^2, "
+        "age >= 65, cut(age, 'young', 65, 'old'): it is recomputed from the published columns and masked no further",
+    )
+    publish: str = Field(
+        default="",
+        max_length=1000,
+        description="what is done to a sampling weight before it is published: rounded:10, noise:0.2 (calibrated so "
+        "that weighted totals stay), or raked (to margins of the released file; raked:region,sex names them); empty: "
+        "it is published as collected",
+    )
     scale: Scale = Field(
         default="automatic",
         description="scale on which a calibrated file keeps means of products with this number: raw, log or both; "
@@ -230,6 +244,26 @@ class Column(Settings):
         description="in words: why nobody outside knows a column with the role confidential, or why one with the role "
         "other may be published beside the masked ones as it is",
     )
+
+    @field_validator("publish")
+    @classmethod
+    def _is_a_treatment(cls, text: str) -> str:
+        try:
+            if text:
+                read_weight_treatment(text)
+        except PlanError as error:
+            raise ValueError(str(error)) from None
+        return text
+
+    @field_validator("derived")
+    @classmethod
+    def _is_a_derivation(cls, text: str) -> str:
+        try:
+            if text:
+                read_derivation(text)
+        except PlanError as error:
+            raise ValueError(str(error)) from None
+        return text
 
 
 class Masking(Named[MaskingMethod]):

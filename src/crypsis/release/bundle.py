@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from crypsis.attacks.linkage import MeasuredAttack, choose_worst_linkage
 from crypsis.audits import Audit
 from crypsis.errors import PlanError, ReleaseRefused
+from crypsis.masking.following import recompute_following
 from crypsis.measures.linkage_attacks import HeldOutLinkage
 from crypsis.measures.objective import OverallFigure, keeps_objective_limit
 from crypsis.measures.one_to_one_linkage import OneToOneLinkage
@@ -161,7 +162,7 @@ def publish(
     ledger, source = ledger or ReleaseLedger.usual(), original
     ledger.check()
     masked, original, population = keep_published_members(models, masked, original)
-    masked = masked if original is None else at_source_precision(masked, original)
+    masked = masked if original is None else recompute_following(at_source_precision(masked, original), original)
     publication = TablePublication(
         masked, original, order_published_rows(masked, order, rng), population, models, description, format, order,
         limits, scenarios, rulebook, waivers, unstated, ledger.earlier(source) if source is not None else (),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge, confidential_knowledge
 from crypsis.attacks.linkage import MeasuredAttack, attack_by_linkage
 from crypsis.audits import Audit
+from crypsis.audits.published_weights import weight_restoring
 from crypsis.errors import listing
 from crypsis.measures.assess import assess_before_and_after
 from crypsis.measures.information_loss import information_losses
@@ -40,6 +41,7 @@ from crypsis.table.attribute import UNPUBLISHED
 from crypsis.table.equivalence_classes import count_class_readings, equivalence_class_sizes
 from crypsis.table.table import AGGREGATION, PERTURBATION, RECODING, Table
 from crypsis.text import audited_text, readings_text, utility_card_facts
+from crypsis.text.cards import restoring_text
 from crypsis.text.reports import sentence_text
 from crypsis.version import __version__
 
@@ -227,13 +229,22 @@ def collect_report_facts(
         if known and counted and names
         else None,
         distributions=histograms_of_distributions(before, visible) if known else (),
-        card=utility_card_facts(_card(facts, before, visible)) if known else None,
+        card=_card_facts(facts, before, visible) if known else None,
         chosen=description.chosen,
         front=tuple({key: point.get(key) for key in POINT} for point in description.front),
         settings=remove_seeds_for_manifest(description.settings),
         seed_print=fingerprint_seed(description.seed) if description.seed is not None else "",
         notes=(*_notes(facts, known), *(_true_counts(facts.models, masked, original) if original is not None else ())),
     )
+
+
+def _card_facts(facts: Facts, original: Table, masked: Table) -> dict[str, Any]:
+    """What was harmed as plain data, and what the published weight restores of the masked columns."""
+    found = dict(utility_card_facts(_card(facts, original, masked)))
+    if found["weighted"]:
+        restored = weight_restoring(masked, original)
+        found["weighted"] |= {"restored": [asdict(each) for each in restored], "reveals": restoring_text(restored)}
+    return found
 
 
 def _card(facts: Facts, original: Table, masked: Table) -> UtilityCard:

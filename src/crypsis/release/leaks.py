@@ -29,7 +29,7 @@ from crypsis.report.content import RECEIVED
 from crypsis.table.attribute import Dates, Kind, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import UNKNOWN, Table
-from crypsis.text import masking_treatment_text
+from crypsis.text import masking_treatment_text, published_weight_text, recomputed_text
 
 RARE = 3
 """A value of fewer original records is rare."""
@@ -140,6 +140,7 @@ def _fixed_words() -> str:
         for n in (1, 2)
         for on in (True, False)
     ]
+    texts += [recomputed_text("0"), *map(published_weight_text, ("rounded:1", "noise:1", "raked", "raked:0"))]
     texts += [word for kind in (Order, Format, Dates, Sense, Better) for word in get_args(kind)]
     for cls in classes:
         texts.append(str(getattr(cls, "definition", "")))

@@ -76,6 +76,8 @@ def schema_of(table: Table, format: Format) -> dict[str, Any]:
         entry: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind.value, "role": attribute.role.value}
         if attribute.dates:
             entry["dates"] = attribute.dates
+        if attribute.derived:
+            entry["derived"] = attribute.derived
         if not attribute.numeric:
             entry["categories"] = list(attribute.categories)
         columns.append(entry)
@@ -110,7 +112,8 @@ def read_published(folder: Path, schema: dict[str, Any]) -> Table:
         dates = c.get("dates", "")
         if table.holds_numbers(c["name"]):
             table = with_dates(table, c["name"], dates)
-        table = table.with_columns({}, attributes={c["name"]: table.attribute(c["name"]).but(dates=dates)})
+        settled = table.attribute(c["name"]).but(dates=dates, derived=c.get("derived", ""))
+        table = table.with_columns({}, attributes={c["name"]: settled})
     return table
 
 

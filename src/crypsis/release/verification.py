@@ -137,7 +137,7 @@ _version = re.compile(r"[0-9][0-9A-Za-z.+-]{0,40}").fullmatch
 _rule = re.compile(r"[a-z0-9-]+").fullmatch
 PUBLIC_MANIFEST = {"format", "crypsis", "files", "requirements", "rulebook", "seal", *public_claims(_NOTHING)}
 INTERNAL_MANIFEST = {"format", "public", "files", "measured", "rulebook", "seal", *internal_claims(_NOTHING)}
-EXTERNAL_REPORT = {*external_facts(_NOTHING), "analyses", "estimates"}
+EXTERNAL_REPORT = {*external_facts(_NOTHING), "analyses", "estimates", "weighted"}
 INTERNAL_REPORT = {each.name for each in fields(ReportContent)} | {"suppressed"}
 COLUMN = {"name", "role", "kind", "treatment", "distinct", "loss"}
 ANALYSES = {"drawn", "kept", "text", "public"}
@@ -200,6 +200,9 @@ def _foreign_public(manifest: Mapping[str, Any], schema: Mapping[str, Any], repo
     found += _foreign("public/report.json: losses", report.get("losses"), set(PUBLIC_READING))
     found += _foreign("public/report.json: analyses", [report.get("analyses")], ANALYSES)
     found += _foreign("public/report.json: estimates", report.get("estimates"), ESTIMATES)
+    weighted = report.get("weighted") or {}
+    found += _foreign("public/report.json: weighted", [weighted], {"text", "columns"})
+    found += _foreign("public/report.json: weighted", weighted.get("columns"), ESTIMATES)
     return found + _foreign("public/report.json: uses", report.get("uses"), USE)
 
 

@@ -21,6 +21,7 @@ from crypsis.report.content import ReportContent
 from crypsis.table.attribute import Attribute, Role
 from crypsis.table.hierarchy import MISSING, RARE, Hierarchy
 from crypsis.table.table import LOCAL, Table
+from crypsis.text import published_weight_text
 
 ROLE_WORDS = {
     Role.QUASI_IDENTIFIER: "others may know it of a person, so it was protected",
@@ -51,6 +52,10 @@ CATEGORIES = {"ordinal": "categories in an order", "nominal": "categories withou
 ITSELF = "this value"
 ANYTHING = "any value of the column"
 NO_WEIGHT = "There is no sampling weight: every record counts once."
+TREATED_WEIGHT = (
+    "It is not the weight of the design: it was {done}. Weighted means, shares and totals are close to those of the "
+    "source; standard errors that use the design are not to be had from it alone."
+)
 EMPTY_CELL = "An empty cell is missing: it was never collected, or it was blanked to protect people."
 FEW = f"fewer than {RARE} original records hold each"
 """Why values are counted and not named."""
@@ -147,18 +152,24 @@ def codebook_facts(
         "file": schema["file"],
         "cite": f"{content.title}. Protected microdata, {content.rows_after} records, released {date}.",
         "rules": list(RULES),
-        "weights": weights_text(weights),
+        "weights": weights_text(weights, _weight_done(columns)),
         "empty": EMPTY_CELL,
         "few": FEW,
         "columns": entries,
     }
 
 
-def weights_text(names: Sequence[str]) -> str:
-    """Which column weighs the records."""
+def _weight_done(columns: Sequence[PublishedLabels]) -> str:
+    """What was done to the published weight; empty where nothing was."""
+    return next((published_weight_text(each.attribute.publish) for each in columns if each.attribute.publish), "")
+
+
+def weights_text(names: Sequence[str], done: str = "") -> str:
+    """Which column weighs the records, and what was done to it."""
     if not names:
         return NO_WEIGHT
-    return f"Weigh every estimate by {listing(names)}: without it the records speak of the sample alone."
+    text = f"Weigh every estimate by {listing(names)}: without it the records speak of the sample alone."
+    return f"{text} {TREATED_WEIGHT.format(done=done)}" if done else text
 
 
 def _form(column: PublishedLabels, kind: str) -> str:
@@ -235,7 +246,7 @@ def _bounds(label: str, values: NDArray[np.float64]) -> tuple[str, str, str] | N
 def codebook_words() -> str:
     """Text of a codebook that does not depend on the data, with every form of a sentence."""
     fixed = [*ROLE_WORDS.values(), *RULES, *FORMS.values(), *GROUPED_FORMS.values(), *CATEGORIES.values()]
-    fixed += [ITSELF, ANYTHING, NO_WEIGHT, weights_text(["0"]), EMPTY_CELL, FEW, members_text([], 1)]
+    fixed += [ITSELF, ANYTHING, NO_WEIGHT, weights_text(["0"], "0"), EMPTY_CELL, FEW, members_text([], 1)]
     fixed += [members_text(["0", "1"], rare) for rare in (0, 2)]
     fixed += ["Protected microdata, 0 records, released 0."]
     fixed += ["one of 0 values that are not named, as no original was given"]

@@ -25,7 +25,14 @@ from crypsis.rulebook.rules import RuleResult
 from crypsis.table.attribute import Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
-from crypsis.text import attack_finding_text, attacker_text, masking_missing_text, masking_treatment_text
+from crypsis.text import (
+    attack_finding_text,
+    attacker_text,
+    masking_missing_text,
+    masking_treatment_text,
+    published_weight_text,
+    recomputed_text,
+)
 from crypsis.text.attacks import attacked_share_text
 
 RECEIVED = "as received"
@@ -76,6 +83,10 @@ def _describe_column(original: Table, masked: Table, name: str, loss: float | No
         treatment = Treatment.UNCHANGED if changed == 0 else other
     quasi = masked.attribute(name).role is Role.QUASI_IDENTIFIER
     done = masking_treatment_text(treatment, groups, masked=quasi, replaced=replaced)
+    if attribute.derived and treatment is not Treatment.UNCHANGED:
+        done = recomputed_text(attribute.derived)
+    if attribute.publish:
+        done = published_weight_text(attribute.publish)
     absent, blank = original.missing(name)[masked.kept], masked.missing(name)[masked.kept]
     counts = masking_missing_text(int((blank & ~absent).sum()), int((absent & ~blank).sum()))
     return ReportedColumn(
@@ -376,11 +387,17 @@ def _answers(card: Mapping[str, Any]) -> dict[str, Any]:
         found["analyses"] = {name: card["analyses"][name] for name in ("drawn", "kept", "text", "public")}
     if card.get("estimates"):
         found["estimates"] = [_public_estimates(column) for column in card["estimates"]]
+    if card.get("weighted"):
+        columns = [_public_estimates(column, errors=True) for column in card["weighted"]["columns"]]
+        found["weighted"] = {"text": card["weighted"]["text"], "columns": columns}
     return found
 
 
-def _public_estimates(column: Mapping[str, Any]) -> dict[str, Any]:
-    """The open figures of a column, rounded; of a category the values that the file has."""
+def _public_estimates(column: Mapping[str, Any], *, errors: bool = False) -> dict[str, Any]:
+    """The open figures of a column, rounded; of a category the values that the file has.
+
+    `errors`: with the standard errors of the original.
+    """
     shown = [each for each in column["figures"] if each["public"] and (column["numeric"] or each["after"])]
     figures = [
         {
@@ -388,6 +405,7 @@ def _public_estimates(column: Mapping[str, Any]) -> dict[str, Any]:
             "before": None if each["before"] is None else round_figure_for_reports(each["before"]),
             "after": None if each["after"] is None else round_figure_for_reports(each["after"]),
             "inside": each["inside"],
+            **({"error": each["error"] and round_figure_for_reports(each["error"])} if errors else {}),
         }
         for each in shown
     ]

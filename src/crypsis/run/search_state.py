@@ -19,6 +19,7 @@ from crypsis.encodings.encoding import Description
 from crypsis.evolution import Budget, Engine, Genome, Problem, State
 from crypsis.evolution.frontier import spread_frontier_positions
 from crypsis.evolution.loop import random_stream_of_loop
+from crypsis.masking.following import recompute_following
 from crypsis.masking.repairing import repair
 from crypsis.measures.objective import Evaluation, Objective
 from crypsis.plan import Plan
@@ -190,7 +191,8 @@ class Finishing:
     def __call__(self, masked: Table, family: str) -> Table:
         """The finished table; what perturbation broke is counted, as it has no classes that could be kept."""
         rounded = at_source_precision(masked, self.original)
-        return rounded if family == PERTURBATION else repair(rounded, self.original, self.rules)
+        mended = rounded if family == PERTURBATION else repair(rounded, self.original, self.rules)
+        return recompute_following(mended, self.original)
 
 
 # -- Decoding of the solutions of a run: one encoding per search, and the tables decoded last.

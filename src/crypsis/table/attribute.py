@@ -120,6 +120,11 @@ class Attribute:
         Whether it was declared to have one value within every household.
     linked : str
         The column that determines its values, so that both are published together; empty if there is none.
+    derived : str
+        How its values follow from other columns, such as "wage + pension"; empty if they do not. It is recomputed after
+        every masking, and no search masks it.
+    publish : str
+        What is done to a sampling weight after every masking, such as "rounded:10" or "raked"; empty: nothing.
     scale : {"automatic", "raw", "log", "both"}
         On which scale calibrated files keep its moments.
     label : str
@@ -145,6 +150,8 @@ class Attribute:
     locked: bool = False
     shared: bool = False
     linked: str = ""
+    derived: str = ""
+    publish: str = ""
     scale: Scale = "automatic"
     label: str = field(default="", repr=False)
     codes: tuple[tuple[str, float | str], ...] = field(default=(), repr=False)

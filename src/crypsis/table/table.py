@@ -250,8 +250,8 @@ class Table:
 
     @property
     def quasi_identifiers(self) -> list[str]:
-        """Names of the quasi-identifiers."""
-        return self.names_by_role(Role.QUASI_IDENTIFIER)
+        """Names of the quasi-identifiers; without derived ones, which say no more than the columns they follow from."""
+        return [name for name in self.names_by_role(Role.QUASI_IDENTIFIER) if not self.attribute(name).derived]
 
     @property
     def confidential(self) -> list[str]:

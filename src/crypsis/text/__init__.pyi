@@ -45,5 +45,7 @@ from crypsis.text.reports import (
 )
 from crypsis.text.attacks import unknown_to_attackers_text as unknown_to_attackers_text
 from crypsis.text.maskings import masking_treatment_text as masking_treatment_text
+from crypsis.text.maskings import published_weight_text as published_weight_text
+from crypsis.text.maskings import recomputed_text as recomputed_text
 from crypsis.text.cards import omission_text_on_card as omission_text_on_card
 from crypsis.text.attacks import uncovered_attackers_text as uncovered_attackers_text

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from crypsis.audits.published_weights import WeightRestoring
 from crypsis.errors import listing
 from crypsis.measures.masking_description import MaskingDescription
 from crypsis.measures.objective import Omission, keeps_objective_limit
 from crypsis.measures.utility.analyses import AnalysesKept, EstimateChange
 from crypsis.measures.utility.card import Harm, Ruin, RuleHarm, Usefulness, UseResult, UtilityCard, ruined_columns
 from crypsis.measures.utility.distributions import ColumnHarm
-from crypsis.measures.utility.estimates import ColumnEstimate, ColumnEstimates
+from crypsis.measures.utility.estimates import NORMAL, ColumnEstimate, ColumnEstimates
 from crypsis.measures.utility.propensity import PropensityScore
+from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES, WeightedComparison
 from crypsis.table.rules import RuleCounts
 from crypsis.text.attacks import intruder_text
 from crypsis.text.reports import NO_CLASSES, number_text, sentence_text
@@ -114,6 +116,80 @@ def _estimates_facts(estimates: Iterable[ColumnEstimates]) -> list[dict[str, Any
         }
         for each in estimates
     ]
+
+
+def _weighted_facts(weighted: WeightedComparison) -> dict[str, Any]:
+    """Weighted estimates before and after as plain data."""
+    return {"text": weighted_text(weighted), "columns": _estimates_facts(weighted.columns)}
+
+
+def weighted_text(weighted: WeightedComparison) -> str:
+    """By what records are weighed, and whence the standard errors come.
+
+    >>> weighted_text(WeightedComparison("w", ("region",), "home", 0, ()))
+    'weighted by w; standard errors of the sample design: strata region, every household a unit, drawn with replacement'
+    """
+    strata = f"strata {', '.join(weighted.strata)}" if weighted.strata else "one stratum"
+    units = "every household a unit" if weighted.units else "every record a unit"
+    text = f"weighted by {weighted.weights}; standard errors of the sample design: {strata}, {units}, drawn with"
+    single = (
+        f"; {weighted.single} strata have one unit, whose variance is read against the mean of all units"
+        if weighted.single
+        else ""
+    )
+    return f"{text} replacement{single}"
+
+
+def restoring_text(restored: Sequence[WeightRestoring]) -> str:
+    """What a weight restores of the masked columns, as collected and as published.
+
+    >>> restoring_text([WeightRestoring("region", 0.87, 0.0)])
+    'of the masked cells of region the weight restores 87 % as collected and 0 % as published'
+    """
+    worst = [each for each in restored if each.collected or each.published] or list(restored[:1])
+    if not worst:
+        return "no cell is masked that the weight could restore"
+    shares = ", ".join(
+        f"{each.column} the weight restores {number_text(round(100 * each.collected, 1))} % as collected and "
+        f"{number_text(round(100 * each.published, 1))} % as published"
+        for each in worst
+    )
+    return f"of the masked cells of {shares}"
+
+
+def weighted_answers_texts(card: Mapping[str, Any]) -> list[str]:
+    """Weighted figures of incomes before and after, and what the weight reveals, from the card of a release."""
+    weighted = card.get("weighted") or {}
+    found = [weighted["reveals"]] if weighted.get("reveals") else []
+    for column in weighted.get("columns", ()):
+        figures = {each["figure"]: each for each in column["figures"]}
+        for title in ("at risk of poverty, %", "Gini, %") if "at risk of poverty, %" in figures else ():
+            each = figures.get(title)
+            if each and each["before"] is not None and each["after"] is not None and each["error"] is not None:
+                low, high = (each["before"] + sign * NORMAL * each["error"] for sign in (-1, 1))
+                place = "inside" if each["inside"] else "outside"
+                found.append(
+                    f"weighted, {column['name']}, {title}: {each['before']:.4g} → {each['after']:.4g}, {place} the "
+                    f"95 % interval of the design, {low:.4g} to {high:.4g}"
+                )
+    return found
+
+
+def weighted_rows(weighted: WeightedComparison) -> list[tuple[str, ...]]:
+    """For every number: its weighted figures before and after, with the standard error of the original."""
+    return [
+        (each.name, *(_pair_with_error_text(each.figure(figure)) for figure in WEIGHTED_FIGURES))
+        for each in weighted.columns
+        if each.numeric
+    ]
+
+
+def _pair_with_error_text(figure: ColumnEstimate | None) -> str:
+    if figure is None or figure.before is None:
+        return "–"
+    error = "" if figure.error is None else f" ± {number_text(NORMAL * figure.error)}"
+    mark = OUTSIDE if figure.inside is False else ""
+    return f"{number_text(figure.before)}{error} → {number_text(figure.after)}{mark}"
 
 
 def pair_text(figure: ColumnEstimate | None) -> str:
@@ -387,6 +463,7 @@ def utility_card_facts(card: UtilityCard) -> Mapping[str, Any]:
         "rules": [{**asdict(rule), "text": card_rule_harm_text(rule)} for rule in card.rules],
         "ruined": list(dict.fromkeys(ruin.column for ruin in card.ruins)),
         "estimates": _estimates_facts(card.estimates),
+        "weighted": None if card.weighted is None else _weighted_facts(card.weighted),
         "analyses": _analyses_facts(card.analyses, card.beside),
     }
 

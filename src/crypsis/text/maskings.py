@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from crypsis.errors import listing
+from crypsis.masking.weights import read_weight_treatment
 from crypsis.measures.masking_description import (
     ColumnDescription,
     Treatment,
@@ -241,3 +242,30 @@ def masking_treatment_text(
     if not masked:
         return "changed"
     return "some values replaced by another" if treatment is Treatment.REPLACED else "masked"
+
+
+def published_weight_text(publish: str) -> str:
+    """What was done to a published weight, in words.
+
+    >>> published_weight_text("rounded:10")
+    'rounded to multiples of 10'
+    """
+    treatment = read_weight_treatment(publish)
+    if treatment.how == "rounded":
+        return f"rounded to multiples of {treatment.amount:g}"
+    if treatment.how == "noise":
+        return f"multiplied by random noise of about {100 * treatment.amount:g} %, then {CALIBRATED}"
+    of = f"of {', '.join(treatment.columns)}" if treatment.columns else "of the protected columns"
+    return f"made anew by raking to weighted margins {of} in the published file"
+
+
+CALIBRATED = "calibrated so that weighted margins and totals of published columns stay those of the source"
+
+
+def recomputed_text(derivation: str) -> str:
+    """What was done to a derived column, in words.
+
+    >>> recomputed_text("wage + pension")
+    'recomputed from the published columns: wage + pension'
+    """
+    return f"recomputed from the published columns: {derivation}"

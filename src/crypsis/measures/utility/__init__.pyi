@@ -31,6 +31,10 @@ from crypsis.measures.utility.estimates import (
     ColumnEstimates as ColumnEstimates,
     column_estimates as column_estimates,
 )
+from crypsis.measures.utility.weighted_estimates import (
+    WeightedComparison as WeightedComparison,
+    weighted_estimates as weighted_estimates,
+)
 from crypsis.measures.utility.card import (
     Harm as Harm,
     RuleHarm as RuleHarm,

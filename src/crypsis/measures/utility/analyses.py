@@ -118,7 +118,7 @@ class AnalystColumns:
 
 def _published_columns(original: Table) -> tuple[str, ...]:
     """The columns that analysts get: no identifier, household or undecided column."""
-    hidden = set(original.names_by_role(*UNPUBLISHED, Role.UNDECIDED))
+    hidden = set(original.names_by_role(*UNPUBLISHED, Role.UNDECIDED, Role.WEIGHT))
     return tuple(name for name in original.names if name not in hidden)
 
 

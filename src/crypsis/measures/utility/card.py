@@ -14,7 +14,8 @@ from crypsis.measures.utility.associations import AssociationChange, association
 from crypsis.measures.utility.distributions import ColumnHarm, Distributions
 from crypsis.measures.utility.estimates import ColumnEstimates, column_estimates
 from crypsis.measures.utility.propensity import Model, PropensityScore, propensity_score
-from crypsis.registry import Settings
+from crypsis.measures.utility.weighted_estimates import WeightedComparison, weighted_estimates
+from crypsis.registry import ColumnName, Settings
 from crypsis.table.attribute import UNPUBLISHED
 from crypsis.table.table import Table
 
@@ -99,6 +100,11 @@ class Usefulness(Settings):
     )
     constant: bool = Field(
         default=False, description="whether a column that varies in the original may have one value in the file"
+    )
+    income: ColumnName = Field(
+        default="",
+        description="numeric column of incomes whose at-risk-of-poverty rate, 60 % of the weighted median, is reported "
+        "before and after; none where it is empty",
     )
 
     @property
@@ -226,6 +232,9 @@ class UtilityCard:
         Columns beyond a threshold, worst first.
     estimates : tuple of ColumnEstimates
         Every published column before and after, in the order of the table.
+    weighted : WeightedComparison or None
+        The same with the sampling weight and standard errors of the sample design; None where no column has the role
+        weight.
     analyses : AnalysesKept or None
         Analyses drawn at random that no search saw; None where the table allows none, or none was wanted.
     beside : mapping of str to AnalysesKept
@@ -248,6 +257,7 @@ class UtilityCard:
     rules: tuple[RuleHarm, ...]
     ruins: tuple[Ruin, ...]
     estimates: tuple[ColumnEstimates, ...] = ()
+    weighted: WeightedComparison | None = None
     analyses: AnalysesKept | None = None
     beside: Mapping[str, AnalysesKept] = field(default_factory=dict)
 
@@ -323,6 +333,7 @@ def utility_card(
         tuple(rules),
         useful.ruins(figures),
         column_estimates(original, masked, names),
+        weighted_estimates(original, masked, names, useful.income),
         asked.compare(masked) if asked else None,
         {name: asked.compare(table) for name, table in (beside or {}).items()} if asked else {},
     )

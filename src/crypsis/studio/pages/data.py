@@ -33,9 +33,10 @@ MOST_ORDERED = 200
 """Largest number of values that can be ordered by hand."""
 
 KEPT = {
-    Role.QUASI_IDENTIFIER: ("importance", "at_most", "lock", "linked", "scale"),
-    Role.OTHER: ("because", "scale"),
-    Role.CONFIDENTIAL: ("because", "scale"),
+    Role.QUASI_IDENTIFIER: ("importance", "at_most", "lock", "linked", "derived", "scale"),
+    Role.OTHER: ("because", "derived", "scale"),
+    Role.CONFIDENTIAL: ("because", "derived", "scale"),
+    Role.WEIGHT: ("publish", "scale"),
 }
 """What the plan says of a column beside the grid, by the role for which it has a meaning."""
 

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, SearchError, listing
 from crypsis.measures.utility.card import ruined_columns
+from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES
 from crypsis.plan import read_plan_budget
 from crypsis.run import Front, Solution
 from crypsis.run.choosing import group_offers_for_choosing
@@ -21,7 +22,7 @@ from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, changes, routes_of, shows
 from crypsis.studio.studio import Studio
 from crypsis.text import ruin_text, utility_card_facts
-from crypsis.text.cards import FIGURES, category_rows, number_rows, propensity_text
+from crypsis.text.cards import FIGURES, category_rows, number_rows, propensity_text, weighted_rows, weighted_text
 from crypsis.text.reports import offer_title_for_reports, percent_text
 
 DEFINITIONS = {
@@ -84,6 +85,10 @@ class _ExplorePage:
             figures=FIGURES,
             numbers=number_rows(card.estimates),
             categories=category_rows(card.estimates),
+            weighted=None if card.weighted is None else weighted_text(card.weighted),
+            weighted_figures=WEIGHTED_FIGURES,
+            weighted_numbers=[] if card.weighted is None else weighted_rows(card.weighted),
+            weighted_categories=[] if card.weighted is None else category_rows(card.weighted.columns),
         )
 
     @shows("/solution/{number:int}/general")

@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from crypsis.audits import Audit
 from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, TableError
+from crypsis.masking.following import recompute_following
 from crypsis.measures.measure import Reading, measures
 from crypsis.plan import Plan
 from crypsis.privacy.anonymity import missing_cells_in_anonymity
@@ -56,7 +57,7 @@ def _preview_rulebook_rules(
     book = decided.book()
     if book is None:
         return []
-    published = flatten(at_source_precision(masked, original), masked.kept.nonzero()[0])
+    published = flatten(recompute_following(at_source_precision(masked, original), original), masked.kept.nonzero()[0])
     wanted = {str(getattr(rule, "measure", "")) for rule in book.rule} - {""}
     risks: list[Reading] = []
     for name in sorted(wanted):
@@ -79,7 +80,7 @@ def _preview_release_findings(
 ) -> Audit:
     """Findings on the Release page: what the file reveals, alone and with earlier ones, with reasons of waivers."""
     rows = order_published_rows(masked, "kept")
-    published = flatten(at_source_precision(masked, original), rows)
+    published = flatten(recompute_following(at_source_precision(masked, original), original), rows)
     earlier = earlier_findings(original, published, ledger_of_plan(plan).earlier(original))
     allowed = book.allowed_alone if book is not None else 0
     terms = AuditTerms(family, frozenset(plan.list_unstated()), missing_cells_in_anonymity(plan.models()), allowed)

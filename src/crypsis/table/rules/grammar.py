@@ -5,6 +5,9 @@ condition   comparisons with and, or, not and brackets
 comparison  < <= > >= = != between values; value in {…}; value not in {…}; value is missing; value is not missing
 value       a column, a number, a date (2020-01-31), a text in single quotes; joined by + - * / and brackets
 column      its name; in double quotes or backticks where it is not made of letters, digits, _ and .
+derivation  a value or a condition, in which values may also have powers (height^2) and functions: log(x), log10(x),
+            exp(x), sqrt(x), abs(x), floor(x), ceil(x), round(x), and cut(x, 'young', 18, 'adult', 65, 'old'): 'young'
+            below 18, 'adult' from 18 on, 'old' from 65 on
 """
 
 from __future__ import annotations
@@ -21,11 +24,14 @@ _TOKEN = re.compile(
     |(?P<number>\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+)
     |'(?P<text>[^']*)'|"(?P<quoted>[^"]+)"|`(?P<ticked>[^`]+)`
     |(?P<name>[^\W\d][\w.]*)
-    |(?P<sign><=|>=|!=|==|<>|[<>=+\-*/(){},]))""",
+    |(?P<sign><=|>=|!=|==|<>|[<>=+\-*/(){},^]))""",
     re.VERBOSE,
 )
 KEYWORDS = ("if", "then", "and", "or", "not", "in", "is", "missing")
 EXAMPLE = "write for example: if marital = 'married' then age >= 15"
+FUNCTIONS = ("log", "log10", "exp", "sqrt", "abs", "floor", "ceil", "round", "cut")
+"""What a derivation may apply to a value; the last one has more arguments."""
+DERIVED_EXAMPLE = "write for example: wage + pension, log(income), weight / height^2 or age >= 65"
 DEEPEST = 60
 """Brackets and negations within each other, at most."""
 
@@ -57,7 +63,24 @@ class Signed:
 
 
 class Arithmetic(Signed):
-    """Two values joined by + - * or /."""
+    """Two values joined by + - * / or, in a derivation, ^."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A function of one value."""
+
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A label for each interval of a value: the first below the first bound, each other from its bound on."""
+
+    value: Value
+    bounds: tuple[float, ...]
+    labels: tuple[Constant, ...]
 
 
 class Relation(Signed):
@@ -94,7 +117,7 @@ class Junction:
     parts: tuple[Condition, ...]
 
 
-Value = ColumnValue | Constant | Arithmetic
+Value = ColumnValue | Constant | Arithmetic | Applied | Cut
 Condition = Relation | Membership | Absence | Negation | Junction
 CONDITIONS = (Relation, Membership, Absence, Negation, Junction)
 
@@ -116,9 +139,28 @@ class EditRule:
         return tuple(dict.fromkeys(each.name for each in _names(self.condition)))
 
 
+@dataclass(frozen=True)
+class Derivation:
+    """How a column follows from others.
+
+    >>> read_derivation("weight / height^2").columns
+    ('weight', 'height')
+    """
+
+    text: str  # as it was written
+    node: Value | Condition
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it names, each once, in their order."""
+        return tuple(dict.fromkeys(each.name for each in _names(self.node)))
+
+
 def _names(node: Value | Condition) -> Iterator[ColumnValue]:
     if isinstance(node, ColumnValue):
         yield node
+    elif isinstance(node, (Applied, Cut)):
+        yield from _names(node.value)
     elif isinstance(node, (Membership, Absence)):
         yield node.value
     elif isinstance(node, (Arithmetic, Relation)):
@@ -145,6 +187,20 @@ def read_rule(text: str) -> EditRule:
     return EditRule(text, found)
 
 
+def read_derivation(text: str) -> Derivation:
+    """Read how a column follows from others; nothing is executed.
+
+    >>> read_derivation("wage + pension").columns
+    ('wage', 'pension')
+    """
+    parser = _RuleParser(text, derivation=True)
+    found = parser.rule_or_value()
+    parser.end()
+    if not any(True for _ in _names(found)):
+        raise PlanError(f"derivation {text!r}: it names no column; {DERIVED_EXAMPLE}")
+    return Derivation(text, found)
+
+
 @dataclass(frozen=True)
 class _RuleToken:
     kind: str
@@ -155,8 +211,9 @@ class _RuleToken:
 class _RuleParser:
     """Recursive descent over the tokens of one rule."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, derivation: bool = False) -> None:
         self.text, self.tokens, self.at, self.depth = text, _tokens(text), 0, 0
+        self.derivation = derivation
 
     # -- conditions --
 
@@ -226,7 +283,44 @@ class _RuleParser:
     def _parse_signed(self) -> Value | Condition:
         if self._sign("-"):
             return Arithmetic("-", Constant(0.0), self._value(self._deeper(self._parse_signed)))
-        return self._primary()
+        found = self._primary()
+        if self.derivation and self._sign("^"):
+            return Arithmetic("^", self._value(found), Constant(self._number("a power")))
+        return found
+
+    def _number(self, what: str) -> float:
+        """A number that stands there, with its sign."""
+        negative, token = bool(self._sign("-")), self._next()
+        if token is None or token.kind != "number":
+            raise self._wrong(f"{what} is a number")
+        self.at += 1
+        return -float(token.text) if negative else float(token.text)
+
+    def _function(self, name: str) -> Value:
+        """A function of a value, after its opening bracket."""
+        value = self._value(self._deeper(self._sum))
+        if name != "cut":
+            if not self._sign(")"):
+                raise self._wrong(f"{name} has one value, and its bracket is not closed")
+            return Applied(name, value)
+        labels, bounds = list[Constant](), list[float]()
+        while True:
+            if not self._sign(","):
+                raise self._wrong("cut needs a value, then labels and bounds in turn, and ends with a label")
+            negative, token = bool(self._sign("-")), self._next()
+            if token is None or token.kind not in ("number", "text"):
+                raise self._wrong("a label is a number or a text in single quotes")
+            self.at += 1
+            label = _constant(token)
+            labels.append(Constant(-label.value) if negative and isinstance(label.value, float) else label)
+            if self._sign(")"):
+                break
+            if not self._sign(","):
+                raise self._wrong(", or ) is expected after a label")
+            bounds.append(self._number("a bound"))
+        if len(labels) < 2 or sorted(set(bounds)) != bounds:
+            raise self._wrong("cut needs two labels at least, and bounds that grow")
+        return Cut(value, tuple(bounds), tuple(labels))
 
     def _primary(self) -> Value | Condition:
         token = self._next()
@@ -240,6 +334,8 @@ class _RuleParser:
             return found
         if token.kind in ("quoted", "ticked") or (token.kind == "name" and token.text.lower() not in KEYWORDS):
             self.at += 1
+            if self.derivation and token.kind == "name" and token.text.lower() in FUNCTIONS and self._sign("("):
+                return self._function(token.text.lower())
             return ColumnValue(token.text, token.place)
         if token.kind in ("number", "date", "text"):
             self.at += 1
@@ -321,7 +417,8 @@ class _RuleParser:
         token = self._next()
         place = len(self.text) if token is None else token.place
         near = "at its end" if token is None else f"at place {place + 1}, before {self.text[place : place + 20]!r}"
-        return PlanError(f"rule {self.text!r}: {why}, {near}; {EXAMPLE}")
+        what, example = ("derivation", DERIVED_EXAMPLE) if self.derivation else ("rule", EXAMPLE)
+        return PlanError(f"{what} {self.text!r}: {why}, {near}; {example}")
 
 
 def _tokens(text: str) -> list[_RuleToken]:

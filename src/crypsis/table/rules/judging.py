@@ -21,10 +21,14 @@ from crypsis.errors import PlanError, TableError, unknown_column
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.rules.grammar import (
+    CONDITIONS,
     Absence,
+    Applied,
     ColumnValue,
     Condition,
     Constant,
+    Cut,
+    Derivation,
     EditRule,
     Junction,
     Membership,
@@ -115,6 +119,32 @@ def _judge_rule(rule: EditRule, table: Table, collected: bool) -> tuple[NDArray[
     truth = judge.condition(rule.condition)
     found = pl.DataFrame(judge.columns).select(truth.surely.alias("surely"), truth.maybe.alias("maybe"))
     return found["surely"].to_numpy().astype(np.bool_), ~found["maybe"].to_numpy().astype(np.bool_)
+
+
+def reckon_derivation(derivation: Derivation, table: Table) -> NDArray[np.float64]:
+    """float64[n]: what a derivation gives of the cells of a table; NaN where they leave it open.
+
+    A condition gives 1 or 0, a cut the place of its label. A generalised cell stands for all its values: where these do
+    not give one and the same result, there is none.
+
+    >>> from crypsis.table.rules import read_derivation
+    >>> table = Table.from_columns({"wage": [10, 20, None], "bonus": [1, 2, 3]})
+    >>> reckon_derivation(read_derivation("wage + bonus"), table).tolist()
+    [11.0, 22.0, nan]
+    """
+    node = derivation.node
+    judge = _Judge(EditRule(derivation.text, Absence(ColumnValue(""))), table, collected=True)
+    if isinstance(node, CONDITIONS):
+        truth = judge.condition(node)
+        low, high = truth.surely.cast(pl.Float64), truth.maybe.cast(pl.Float64)
+    elif isinstance(node, Cut):
+        span = judge._span(node.value)
+        low, high = (pl.sum_horizontal([(end >= bound).cast(pl.Float64) for bound in node.bounds]) for end in span)
+    else:
+        low, high = judge._span(node)
+    found = pl.DataFrame(judge.columns).select(low.alias("low"), high.alias("high"))
+    least, most = (found[end].to_numpy().astype(np.float64) for end in ("low", "high"))
+    return np.where((least == most) & np.isfinite(least), least, np.nan)
 
 
 class _Judge:
@@ -231,17 +261,25 @@ class _Judge:
             return Span(value, value)
         if isinstance(node, ColumnValue):
             return self._numbers(node.name)
+        if isinstance(node, Applied):
+            return _apply_to_span(node.name, self._span(node.value))
+        if isinstance(node, Cut):
+            raise self._wrong("cut gives labels, with which nothing is reckoned; let it stand alone")
         left, right = self._span(node.left), self._span(node.right)
+        if node.sign == "^":
+            assert isinstance(node.right, Constant)
+            assert isinstance(node.right.value, float)
+            return _raise_span(left, node.right.value)
         if node.sign == "+":
             return Span(left.low + right.low, left.high + right.high)
         if node.sign == "-":
             return Span(left.low - right.high, left.high - right.low)
         if node.sign == "/":
             holds_zero = (right.low <= 0) & (right.high >= 0)
-            one = pl.lit(1.0)
-            right = Span(
-                pl.when(holds_zero).then(-np.inf).otherwise(one / right.high),
-                pl.when(holds_zero).then(np.inf).otherwise(one / right.low),
+            quotients = [(a / b).fill_nan(0.0) for a in left for b in right]
+            return Span(
+                pl.when(holds_zero).then(-np.inf).otherwise(pl.min_horizontal(quotients)),
+                pl.when(holds_zero).then(np.inf).otherwise(pl.max_horizontal(quotients)),
             )
         products = [(a * b).fill_nan(0.0) for a in left for b in right]
         return Span(pl.min_horizontal(products), pl.max_horizontal(products))
@@ -281,6 +319,36 @@ class _Judge:
 
     def _wrong(self, why: str) -> PlanError:
         return PlanError(f"rule {self.rule.text!r}: {why}")
+
+
+def _apply_to_span(name: str, span: Span) -> Span:
+    """A function of every value of a span; anything where one of them has none, as the logarithm of 0."""
+    if name == "abs":
+        ends = [span.low.abs(), span.high.abs()]
+        inside = (span.low <= 0) & (span.high >= 0)
+        return Span(pl.when(inside).then(0.0).otherwise(pl.min_horizontal(ends)), pl.max_horizontal(ends))
+    known = span.low > 0 if name in ("log", "log10") else span.low >= 0 if name == "sqrt" else pl.lit(True)
+    low, high = (_FUNCTIONS[name](end) for end in span)
+    return Span(pl.when(known).then(low).otherwise(-np.inf), pl.when(known).then(high).otherwise(np.inf))
+
+
+_FUNCTIONS: dict[str, Callable[[pl.Expr], pl.Expr]] = {
+    "log": lambda x: x.log(), "log10": lambda x: x.log10(), "exp": lambda x: x.exp(), "sqrt": lambda x: x.sqrt(),
+    "floor": lambda x: x.floor(), "ceil": lambda x: x.ceil(), "round": lambda x: x.round(0),
+}  # fmt: skip
+"""Functions that grow with their value."""
+
+
+def _raise_span(span: Span, power: float) -> Span:
+    """A power of every value of a span; anything where one of them has none."""
+    ends = [span.low.pow(power), span.high.pow(power)]
+    crosses = (span.low <= 0) & (span.high >= 0)
+    least = pl.when(crosses).then(0.0).otherwise(pl.min_horizontal(ends)) if power > 0 and not power % 2 else None
+    known = pl.lit(True) if power > 0 and power == int(power) else (span.low > 0 if power < 0 else span.low >= 0)
+    return Span(
+        pl.when(known).then(pl.min_horizontal(ends) if least is None else least).otherwise(-np.inf),
+        pl.when(known).then(pl.max_horizontal(ends)).otherwise(np.inf),
+    )
 
 
 def _compare_spans(sign: str, left: Span, right: Span) -> Truth:
