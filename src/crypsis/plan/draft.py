@@ -23,6 +23,7 @@ from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.links import links
 from crypsis.table.profile import LARGEST_SHARE, RARE, Clue, ColumnProfile, Profile, profile_name_subjects
+from crypsis.table.readers.formats import format_returned
 from crypsis.table.rules import proposed_rules
 from crypsis.table.table import Table
 from crypsis.text import role_reason_text
@@ -181,7 +182,9 @@ def draft(
         os.path.relpath(source, plan.parent), columns, classes, given, maskings, diversity, _describe_reading(table)
     )
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
-    return "\n".join([*head, *_rules(described, columns), *_searches(described, classes.records), *_tail(table)])
+    return "\n".join(
+        [*head, *_rules(described, columns), *_searches(described, classes.records), *_tail(table, source)]
+    )
 
 
 def _describe_reading(table: Table) -> dict[str, Any]:
@@ -426,7 +429,8 @@ def _searches(table: Table, k: int) -> list[str]:
     return lines
 
 
-def _tail(table: Table) -> list[str]:
+def _tail(table: Table, source: Path) -> list[str]:
+    format = _quote(format_returned(source))
     budget = "60s" if len(table) <= 10_000 else "5m" if len(table) <= LARGE else "15m"
     return [
         "[run]",
@@ -438,7 +442,7 @@ def _tail(table: Table) -> list[str]:
         'risk = ["class-risk"]  # of a perturbed file, which has no classes: one-to-one-linkage',
         "",
         "[release]",
-        'format = "csv"        # or parquet',
+        f"format = {format:<12} # or csv, csv.gz, parquet, xlsx, sav, dta, xpt",
         'order = "shuffled"    # or kept: but the order of rows can identify people',
         'suppression = "1%"    # largest share of records that may be suppressed',
         "",
