@@ -31,8 +31,6 @@ KEYS = {
 """One key for every answer; the word is understood too."""
 NOBODY = "said when the plan was drafted: nobody outside knows it"
 """Why nobody outside knows a column that the custodian answered to be confidential."""
-WIDE = 12
-"""Quasi-identifiers beyond which k over all of them costs much, so that scenarios are proposed."""
 
 
 def init(
@@ -73,6 +71,7 @@ def init(
     """
     from crypsis.audits.default_roles import assign_default_roles as settle
     from crypsis.plan import draft, draft_uses
+    from crypsis.plan.draft import sets_known_together
     from crypsis.table.attribute import Role
     from crypsis.table.files import write_atomically
     from crypsis.table.profile import Clue
@@ -93,7 +92,9 @@ def init(
         seen = _asked_who_knows(seen, read, because)
         uses = uses or _asked_uses(read)
     _refuse_unpublished(uses, seen)
-    written = draft(file, out, read, seen, k, because, diverse=cautious) + (f"\n{draft_uses(uses)}" if uses else "")
+    written = draft(file, out, read, seen, k, because, diverse=cautious, apart=cautious) + (
+        f"\n{draft_uses(uses)}" if uses else ""
+    )
     write_atomically(out, written.encode())
     open_ = [column.name for column in seen.columns if column.role == Role.UNDECIDED]
     if open_ and any(column.role == Role.QUASI_IDENTIFIER for column in seen.columns):
@@ -103,10 +104,17 @@ def init(
         say(f"assumed: nobody outside knows {listing(assumed, most=40)}. May somebody? Make it quasi in {out}")
     for name, text in _find_exposing(seen, read, {**because, **dict.fromkeys(assumed, "")}).items():
         say(f'{text}. May somebody outside know {name}? Make it quasi. Otherwise say why not: because = "…"')
-    masked = sum(column.role == Role.QUASI_IDENTIFIER for column in seen.columns)
-    if masked > WIDE:
+    masked = [column.name for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
+    sets = sets_known_together(masked)
+    if len(sets) > 1 and cautious:
         say(
-            f"{masked} quasi-identifiers are many: classes of {k} records equal in all of them lose much. Does no "
+            f"assumed: nobody outside knows columns of two of these sets together: "
+            f"{'; '.join(f'{name} ({listing(knows, most=3)})' for name, knows in sets.items())}. k = {k} holds in each "
+            f"set, not over all {len(masked)} quasi-identifiers. May somebody know more? Change the scenarios in {out}"
+        )
+    elif len(sets) > 1:
+        say(
+            f"{len(masked)} quasi-identifiers are many: classes of {k} records equal in all of them lose much. Does no "
             f"intruder know them all? {out} proposes scenarios that say who knows what; they count once you say why"
         )
     say(f"{out} written. Read it, correct the roles, then: crypsis check {out}, and crypsis run {out}")

@@ -24,7 +24,7 @@ from crypsis.table.hierarchy import MISSING
 from crypsis.table.links import links
 from crypsis.table.profile import LARGEST_SHARE, RARE, Clue, ColumnProfile, Profile, profile_name_subjects
 from crypsis.table.readers.formats import format_returned
-from crypsis.table.rules import proposed_rules
+from crypsis.table.rules import proposed_rules, read_rule
 from crypsis.table.table import Table
 from crypsis.text import role_reason_text
 
@@ -154,10 +154,12 @@ def draft(
     because: Mapping[str, str] | None = None,
     *,
     diverse: bool = False,
+    apart: bool = False,
 ) -> str:
     """A commented plan for a file, from its profile: roles and kinds with the reason for each.
 
-    `diverse`: whether two values of a confidential column are demanded in every class, where it has enough of both.
+    `diverse`: whether two values of a confidential column are demanded in every class, where it has enough of both;
+    `apart`: whether of many quasi-identifiers only sets that somebody may know together are protected together.
     """
     quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
     known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
@@ -177,14 +179,17 @@ def draft(
     classes = _Classes(k, *records_against_household_inference(roled, records, largest), balanced=records > k)
     maskings = draft_maskings(table, columns, k, [name for name, entry in given.items() if entry.get("because")])
     commonest = {c.name: _largest_share(table, c.name) for c in columns if c.role == Role.CONFIDENTIAL}
-    diversity = _diversity(columns, commonest, classes.records, demanded=diverse)
-    head = _head(
-        os.path.relpath(source, plan.parent), columns, classes, given, maskings, diversity, _describe_reading(table)
-    )
+    sets = list(sets_known_together(_masked_names(columns)).values()) if apart else []
+    if len(sets) > 1:
+        demands = _demand_apart(
+            columns, classes, _diverse_names(columns, commonest, classes.records) if diverse else []
+        )
+    else:
+        demands = _demand_together(columns, classes, _diversity(columns, commonest, classes.records, demanded=diverse))
+    head = _head(os.path.relpath(source, plan.parent), columns, given, maskings, demands, _describe_reading(table))
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
-    return "\n".join(
-        [*head, *_rules(described, columns), *_searches(described, classes.records), *_tail(table, source)]
-    )
+    searches = _search_apart(classes.records) if len(sets) > 1 else _searches(described, classes.records)
+    return "\n".join([*head, *_rules(described, columns, sets), *searches, *_tail(table, source)])
 
 
 def _describe_reading(table: Table) -> dict[str, Any]:
@@ -218,14 +223,12 @@ class _Classes(NamedTuple):
 def _head(
     source: str,
     columns: Sequence[ColumnProfile],
-    classes: _Classes,
     given: Mapping[str, Mapping[str, str]],
     maskings: Sequence[str],
-    diversity: Sequence[str],
+    demands: Sequence[str],
     reading: Mapping[str, Any],
 ) -> list[str]:
     """Data, columns and demands."""
-    k, records = classes.people, classes.records
     lines = [
         "# The data, what must hold, how to search, and how the file is published. Correct any line.",
         "# Check it: crypsis check plan.toml   Run it: crypsis run plan.toml",
@@ -249,10 +252,17 @@ def _head(
         if column.hierarchy and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT):
             entry += f", hierarchy = {_quote(column.hierarchy)}"
         lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {role_reason_text(column.reasons)}")
+    return [*lines, "", *maskings, *demands]
+
+
+def _masked_names(columns: Sequence[ColumnProfile]) -> list[str]:
+    return [column.name for column in columns if column.role == Role.QUASI_IDENTIFIER]
+
+
+def _demand_together(columns: Sequence[ColumnProfile], classes: _Classes, diversity: Sequence[str]) -> list[str]:
+    """k over all quasi-identifiers, what else is demanded, and what may take its place, as comments."""
+    k, records = classes.people, classes.records
     return [
-        *lines,
-        "",
-        *maskings,
         "[[require]]",
         "# every released record shares its quasi-identifiers with at least k records",
         *classes.remark(),
@@ -262,7 +272,84 @@ def _head(
         "",
         *diversity,
         *_risk_limit(k),
-        *_scenarios([column.name for column in columns if column.role == Role.QUASI_IDENTIFIER], records),
+        *_scenarios(_masked_names(columns), records),
+    ]
+
+
+WIDE = 12
+"""Quasi-identifiers beyond which k over all of them costs much, so that sets of them are protected apart."""
+TOGETHER = 8
+"""Columns that one intruder is assumed to know together at most."""
+APART = "assumed when the plan was drafted: nobody outside knows these columns and those of another set together"
+"""Why an intruder of a drafted scenario knows no other column."""
+
+
+def sets_known_together(names: Sequence[str]) -> dict[str, list[str]]:
+    """Sets of few quasi-identifiers that somebody may know together: one set of all where there are not many.
+
+    What neighbours know comes first (age, sex, origin, place, family), then what colleagues know, then the others in
+    the order of the file, in which related columns stand together. Every column is in one set.
+
+    >>> list(sets_known_together([f"item{number}" for number in range(20)]).values())[0][:3]
+    ['item0', 'item1', 'item2']
+    """
+    if len(names) <= WIDE:
+        return {"anybody": list(names)}
+    neighbour, colleague, others = list[str](), list[str](), list[str]()
+    for name in names:
+        subject, word = next(profile_name_subjects(name), ("", ""))
+        if word in AT_WORK:
+            colleague.append(name)
+        else:
+            (neighbour if subject in SEEN_BY_NEIGHBOURS else others).append(name)
+    found = dict[str, list[str]]()
+    for who, known in (("neighbour", neighbour), ("colleague", colleague), ("acquaintance", others)):
+        parts = np.array_split(np.arange(len(known)), max(1, -(-len(known) // TOGETHER)))
+        for number, part in enumerate(parts if known else [], 1):
+            found[f"{who} {number}" if len(parts) > 1 else who] = [known[place] for place in part]
+    return found
+
+
+def _demand_apart(columns: Sequence[ColumnProfile], classes: _Classes, diverse: Sequence[str]) -> list[str]:
+    """k over every set of columns that somebody may know together, and how to demand it over all of them."""
+    names, k = _masked_names(columns), classes.records
+    missing = ', missing = "own"' if any(c.missing for c in columns if c.name in names) else ""
+    demands = [f'{{ model = "k-anonymity", k = {k}{missing} }}']
+    if diverse:
+        demands.append(f'{{ model = "l-diversity", l = 2, confidential = [{", ".join(map(_quote, diverse))}] }}')
+    lines = [
+        f"# {len(names)} quasi-identifiers: classes of {k} records equal in all of them leave little to analyse. So",
+        "# it is ASSUMED that nobody outside knows columns of two of these sets together. Correct the sets; say why in",
+        "# because. Who knows more is not covered: that risk stands with every solution and k over all in the reports.",
+        "# For k over all of them, put [[require]] in the place of the scenarios, and the search composite:",
+        "# [[require]]",
+        '# model = "k-anonymity"',
+        f"# k = {k}",
+        *classes.remark(),
+        "",
+    ]
+    for name, knows in sets_known_together(names).items():
+        lines += [
+            "[[scenario]]",
+            f"name = {_quote(name)}",
+            f"knows = [{', '.join(map(_quote, knows))}]",
+            f"because = {_quote(APART)}",
+            "require = [",
+            *(f"    {each}," for each in demands),
+            "]",
+            "",
+        ]
+    return [*lines, *_risk_limit(classes.people)]
+
+
+def _search_apart(k: int) -> list[str]:
+    """The search that masks sets of columns apart."""
+    return [
+        "[[search]]",
+        'name = "mixed-grouping"  # columns of one scenario are masked together, those of others apart',
+        f"k = {k}",
+        f"largest_k = {10 * k}",
+        "",
     ]
 
 
@@ -284,7 +371,7 @@ def _diversity(
     `commonest`: share of the records with the commonest value of each; `records`: records of a class.
     """
     few = [c.name for c in columns if c.role == Role.CONFIDENTIAL and 2 <= c.distinct <= FEW_VALUES]
-    held = [name for name in few if demanded and (1 - commonest[name]) * records >= ENOUGH_OTHERS]
+    held = _diverse_names(columns, commonest, records) if demanded else []
     left = [name for name in few if name not in held]
     lines = list[str]()
     if held:
@@ -301,6 +388,12 @@ def _diversity(
             *_two_values(left, "# "),
         ]
     return lines
+
+
+def _diverse_names(columns: Sequence[ColumnProfile], commonest: Mapping[str, float], records: int) -> list[str]:
+    """Confidential columns of few values of which a class may be asked to hold two."""
+    few = [c.name for c in columns if c.role == Role.CONFIDENTIAL and 2 <= c.distinct <= FEW_VALUES]
+    return [name for name in few if (1 - commonest[name]) * records >= ENOUGH_OTHERS]
 
 
 def _two_values(names: Sequence[str], mark: str) -> list[str]:
@@ -333,6 +426,8 @@ AT_WORK = frozenset(
     "professione lavoro istruzione beroep werk opleiding".split()
 )
 """Words about what colleagues know."""
+SEEN_BY_NEIGHBOURS = frozenset({"age", "sex", "race", "place", "event", "life"})
+"""What names of columns are about that neighbours know."""
 
 
 def _who_knows(names: Sequence[str]) -> dict[str, list[str]]:
@@ -399,12 +494,17 @@ def _risk_limit(k: int) -> list[str]:
     ]
 
 
-def _rules(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
-    """Relations that every record keeps and that look meant."""
+def _rules(table: Table, columns: Sequence[ColumnProfile], apart: Sequence[Sequence[str]] = ()) -> list[str]:
+    """Relations that every record keeps and that look meant, without those that tie sets which are masked apart."""
     roles = {column.name: column.role for column in columns}
     shown = [name for name in table.names if roles.get(name) not in UNPUBLISHED]
     masked = [name for name in shown if roles.get(name) == Role.QUASI_IDENTIFIER]
     found = [each for each in proposed_rules(table, shown, masked) if "\n" not in each.rule]
+    if apart:
+        place = {name: number for number, names in enumerate(apart) for name in names}
+        found = [
+            each for each in found if len({place[name] for name in read_rule(each.rule).columns if name in place}) < 2
+        ]
     if not found:
         return []
     lines = [
