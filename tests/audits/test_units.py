@@ -181,6 +181,8 @@ def test_a_status_that_is_left_out_joins_no_records() -> None:
     roles = {"hhcivil": "identifier", "age": "quasi"}
     assert columns_for_household_inference(Table.from_columns(status, roles)) == []
     cards = {"card": [f"c{row // 3}" for row in range(600)], "age": status["age"]}
-    assert columns_for_household_inference(Table.from_columns(cards, {"card": "identifier", "age": "quasi"})) == ["card"]
+    assert columns_for_household_inference(Table.from_columns(cards, {"card": "identifier", "age": "quasi"})) == [
+        "card"
+    ]
     few = {"patient": status["hhcivil"], "age": status["age"]}
     assert columns_for_household_inference(Table.from_columns(few, {"patient": "identifier"})) == ["patient"]

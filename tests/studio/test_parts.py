@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import xlsxwriter
 from scipy.stats.contingency import association
 
 from browsing import ended
@@ -26,11 +27,20 @@ from crypsis.studio.pages.compare import (
     compared_cramer,
     explain_compared_match,
 )
-from crypsis.studio.pages.data import MOST_ORDERED, entry, grid, safe_upload_name, settle_columns_on_page, sweep_uploads
+from crypsis.studio.pages.data import (
+    MOST_ORDERED,
+    _DataPage,
+    entry,
+    grid,
+    safe_upload_name,
+    settle_columns_on_page,
+    sweep_uploads,
+)
 from crypsis.studio.pages.front import MOST_MARKS
 from crypsis.studio.pages.goal import apply_goal_page
 from crypsis.studio.responses import respond_with_report
-from crypsis.studio.session import MOST_PINS, Session
+from crypsis.studio.session import MOST_PINS, Session, open_path
+from crypsis.studio.studio import Studio
 from crypsis.table.example import example
 from crypsis.text.reports import integer_text, percent_text
 
@@ -267,3 +277,47 @@ def test_undecided_columns_are_settled_by_one_click(tmp_path: Path) -> None:
     assert grid(session)["undecided"] == []
     assert session.plan.columns["x7"].role == "quasi"
     assert settle_columns_on_page(session, session.document["columns"]) == []
+
+
+def test_a_workbook_of_several_sheets_offers_them(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(str(tmp_path / "book.xlsx")) as book:
+        for name, column in (("first", "age"), ("second", "ward")):
+            sheet = book.add_worksheet(name)
+            for row in range(30):
+                sheet.write(row, 0, column if not row else row % 7)
+    studio = Studio(tmp_path, open_path(tmp_path / "book.xlsx"))
+    studio.session.reading.wait(60)
+    [field] = [each for each in grid(studio.session)["form"] if each["name"] == "sheet"]
+    assert (field["value"], field["options"]) == ("first", ["first", "second"])
+    page = _DataPage(studio)
+    answered = page.read_again(None, {"sheet": ["second"]})  # type: ignore[arg-type]
+    assert answered.status_code == 200, answered.body
+    assert [row["name"] for row in grid(studio.session)["rows"]] == ["ward"]
+    assert studio.session.plan.data.sheet == "second"
+
+
+def test_how_a_text_file_is_read_is_shown_and_changed(tmp_path: Path) -> None:
+    rows = "".join(f"{20 + n % 30};{n},5;{'01/02/1982' if n % 2 else '03/04/1983'}\n" for n in range(60))
+    (tmp_path / "leute.csv").write_bytes(f"alter;größe;tag\n{rows}".encode("cp1252"))
+    studio = Studio(tmp_path, open_path(tmp_path / "leute.csv"))
+    studio.session.reading.wait(60)
+    shown = {each["name"]: each["value"] for each in grid(studio.session)["form"]}
+    assert (shown["encoding"], shown["delimiter"], shown["decimal"], shown["dates"]) == ("cp1252", ";", ",", "")
+    page = _DataPage(studio)
+    given = {name: [value] for name, value in shown.items()} | {"dates": ["dd/mm/yyyy"]}
+    assert page.read_again(None, given).status_code == 200  # type: ignore[arg-type]
+    assert studio.session.reading.raw.attribute("tag").dates == "date"
+    assert studio.session.plan.data.dates == ("dd/mm/yyyy",)
+    wrong = given | {"dates": ["tt.mm.jjjj"]}
+    with pytest.raises(TableError, match="date form"):
+        page.read_again(None, wrong)  # type: ignore[arg-type]
+    assert studio.session.plan.data.dates == ("dd/mm/yyyy",)
+
+
+def test_options_of_the_command_line_reach_the_studio(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("age;x\n" + "".join(f"{n};{n},5\n" for n in range(40)), encoding="utf-8")
+    session = open_path(tmp_path / "a.csv", {"decimal": ",", "delimiter": ";", "missing": ("", "3")})
+    session.reading.wait(60)
+    assert session.plan.data.missing == ("", "3")
+    with pytest.raises(PlanError, match="says itself how its file is read"):
+        open_path(session.plan_path, {"decimal": ","})

@@ -71,7 +71,7 @@ def init(
     """
     from crypsis.audits.default_roles import assign_default_roles as settle
     from crypsis.plan import draft, draft_uses
-    from crypsis.plan.draft import sets_known_together
+    from crypsis.plan.draft import WIDE, sets_known_together
     from crypsis.table.attribute import Role
     from crypsis.table.files import write_atomically
     from crypsis.table.profile import Clue
@@ -112,7 +112,7 @@ def init(
             f"{'; '.join(f'{name} ({listing(knows, most=3)})' for name, knows in sets.items())}. k = {k} holds in each "
             f"set, not over all {len(masked)} quasi-identifiers. May somebody know more? Change the scenarios in {out}"
         )
-    elif len(sets) > 1:
+    elif len(masked) > WIDE:
         say(
             f"{len(masked)} quasi-identifiers are many: classes of {k} records equal in all of them lose much. Does no "
             f"intruder know them all? {out} proposes scenarios that say who knows what; they count once you say why"

@@ -172,9 +172,12 @@ class FileForm:
     query: Annotated[
         str | None, typer.Option("--query", help="a select that a database answers", show_default=False)
     ] = None
+    table: Annotated[str | None, typer.Option("--table", help="a table of a database", show_default=False)] = None
 
     def given_form(self) -> dict[str, Any]:
         """What is given, as `read_table` takes it."""
+        if self.table and self.query:
+            raise PlanError("--table and --query say both what is read of a database; give one of them")
         marks = {"space": " ", "none": "", "tab": "\t", "comma": ",", "semicolon": ";", "point": "."}
         found = {
             "missing": ("", *split(self.missing)) if self.missing else None,
@@ -184,9 +187,19 @@ class FileForm:
             "encoding": self.encoding,
             "delimiter": marks.get(self.delimiter or "", self.delimiter),
             "sheet": self.sheet,
-            "query": self.query,
+            "query": self.query or (_query_for_table(self.table) if self.table else None),
         }
         return {name: value for name, value in found.items() if value is not None}
+
+
+def _query_for_table(name: str) -> str:
+    """The select that reads a table of a database, which may be named with its schema.
+
+    >>> _query_for_table("clinic.visits")
+    'select * from "clinic"."visits"'
+    """
+    parts = ('"' + part.replace('"', '""') + '"' for part in name.split("."))
+    return f"select * from {'.'.join(parts)}"
 
 
 @dataclass(frozen=True)

@@ -276,8 +276,9 @@ def _demand_together(columns: Sequence[ColumnProfile], classes: _Classes, divers
     ]
 
 
-WIDE = 12
-"""Quasi-identifiers beyond which k over all of them costs much, so that sets of them are protected apart."""
+WIDE, MANY = 12, 20
+"""Quasi-identifiers beyond which k over all of them costs much, so that scenarios are proposed; and beyond which sets
+of them are protected apart where nobody is asked."""
 TOGETHER = 8
 """Columns that one intruder is assumed to know together at most."""
 APART = "assumed when the plan was drafted: nobody outside knows these columns and those of another set together"
@@ -285,15 +286,16 @@ APART = "assumed when the plan was drafted: nobody outside knows these columns a
 
 
 def sets_known_together(names: Sequence[str]) -> dict[str, list[str]]:
-    """Sets of few quasi-identifiers that somebody may know together: one set of all where there are not many.
+    """Sets of few quasi-identifiers that somebody may know together; one set of all where there are not many.
 
     What neighbours know comes first (age, sex, origin, place, family), then what colleagues know, then the others in
     the order of the file, in which related columns stand together. Every column is in one set.
 
-    >>> list(sets_known_together([f"item{number}" for number in range(20)]).values())[0][:3]
-    ['item0', 'item1', 'item2']
+    >>> sets = sets_known_together(["age", "sex", *(f"item{number}" for number in range(20))])
+    >>> {name: len(known) for name, known in sets.items()}
+    {'neighbour': 2, 'acquaintance 1': 7, 'acquaintance 2': 7, 'acquaintance 3': 6}
     """
-    if len(names) <= WIDE:
+    if len(names) <= MANY:
         return {"anybody": list(names)}
     neighbour, colleague, others = list[str](), list[str](), list[str]()
     for name in names:
@@ -349,6 +351,10 @@ def _search_apart(k: int) -> list[str]:
         'name = "mixed-grouping"  # columns of one scenario are masked together, those of others apart',
         f"k = {k}",
         f"largest_k = {10 * k}",
+        "",
+        "[[search]]",
+        'name = "composite"  # all columns together, which keeps k in every scenario too: better where they are tied',
+        f"k = {k}",
         "",
     ]
 

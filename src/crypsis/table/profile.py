@@ -499,10 +499,9 @@ def _dips(left: int, middle: int, right: int) -> bool:
 
 
 def _digits(table: Table, name: str) -> int:
-    attribute = table.attribute(name)
-    lengths = {len(label) for label in attribute.categories if label.isdigit()}
-    every = all(label.isdigit() for label in attribute.categories)
-    return lengths.pop() if every and len(lengths) == 1 else 0
+    labels = table.attribute(name).categories
+    length = len(labels[0]) if labels else 0
+    return length if all(len(label) == length and label.isdigit() for label in labels) else 0
 
 
 def _evidence(table: Table, attribute: Attribute, shape: Shape) -> ColumnEvidence:

@@ -22,16 +22,29 @@ from starlette.routing import Route
 
 from crypsis.audits.default_roles import assign_default_roles
 from crypsis.errors import CrypsisError, TableError, listing
-from crypsis.plan import Plan
+from crypsis.plan import Plan, draft
 from crypsis.studio.access import UPLOAD
 from crypsis.studio.forms import Form, column_of_form, one
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
-from crypsis.studio.session import ENDINGS, MOST_COLUMNS, PART, WAIT, Session, open_example_session, open_path
+from crypsis.studio.session import (
+    ENDINGS,
+    MOST_COLUMNS,
+    PART,
+    USUAL_K,
+    WAIT,
+    Session,
+    open_example_session,
+    open_path,
+)
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.builders import BUILDERS, build_hierarchy
+from crypsis.table.files import read_table, write_atomically
 from crypsis.table.frames import to_frame
 from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.profile import profile
+from crypsis.table.readers import readers
+from crypsis.table.readers.excel import sheets_of_workbook
 from crypsis.text import role_reason_text
 
 SMALLEST_NAMED = 10
@@ -67,7 +80,46 @@ def grid(session: Session) -> dict[str, Any]:
         ]
     undecided = [row["name"] for row in rows if row["said"].get("role", Role.UNDECIDED) == Role.UNDECIDED]
     notes = list(session.reading.raw.notes) if rows else []
-    return {"rows": rows, "roles": list(Role), "kinds": list(Kind), "undecided": undecided, "notes": notes}
+    form = _form_of_file(session) if rows else []
+    return {
+        "rows": rows, "roles": list(Role), "kinds": list(Kind), "undecided": undecided, "notes": notes, "form": form
+    }  # fmt: skip
+
+
+FORM_LABELS = {
+    "sheet": "Sheet", "encoding": "Encoding", "delimiter": "Delimiter", "decimal": "Decimal mark",
+    "thousands": "Thousands mark", "dates": "Forms of dates", "missing": "Missing-value markers",
+}  # fmt: skip
+"""What can be changed about how a file is read."""
+
+
+def _form_of_file(session: Session) -> list[dict[str, Any]]:
+    """How the file is read, a field for each option that its format obeys: what the plan says, else what was found."""
+    chosen = readers.of(session.source.name)
+    found = getattr(session.reading.raw.origin, "read_with", None)
+    said = session.document.get("data", {})
+    fields = []
+    for name, label in FORM_LABELS.items():
+        if chosen is None or name not in chosen.takes or (name == "sheet" and not said.get("sheet")):
+            continue
+        value = said.get(name, getattr(found, name, None))
+        options = sheets_of_workbook(session.source) if name == "sheet" else []
+        shown = ", ".join(value) if isinstance(value, list | tuple) else "" if value is None else str(value)
+        fields.append({"name": name, "label": label, "value": "tab" if shown == "\t" else shown, "options": options})
+    return fields
+
+
+def _read_form_of_file(form: Form) -> dict[str, Any]:
+    """What the fields say, as [data] of a plan has it; an empty one is found out."""
+    marks = {"tab": "\t", "space": " "}
+    found: dict[str, Any] = {}
+    for name in FORM_LABELS:
+        text = one(form, name)
+        if text and name in ("dates", "missing"):
+            found[name] = [part.strip() for part in text.split(",")]
+        elif text:
+            found[name] = marks.get(text, text)
+    return found
 
 
 def settle_columns_on_page(session: Session, columns: dict[str, Any]) -> list[str]:
@@ -238,6 +290,26 @@ class _DataPage:
             if made.get("hierarchy"):
                 _hierarchy_levels_on_page(session, name, made["hierarchy"], made.get("kind"))
             return _save(session, session.save(document), f"{name}: saved as {_in_words(made)}.")
+
+    @changes("/data/reading")
+    def read_again(self, request: Request, form: Form) -> Response:
+        """Read the file in another way, which the plan keeps."""
+        session = self.studio.session
+        with session.lock:
+            document = session.document
+            before = document.get("data", {})
+            document["data"] = {
+                **{key: value for key, value in before.items() if key not in FORM_LABELS}, **_read_form_of_file(form)
+            }  # fmt: skip
+            options = {key: value for key, value in document["data"].items() if key != "source"}
+            again = read_table(session.source, **options)
+            if set(again.names) != set(document.get("columns", {})):  # another table: its plan is drafted anew
+                text = draft(session.source, session.plan_path, again, profile(again), USUAL_K)
+                write_atomically(session.plan_path, text.encode(), replace=True)
+                problems = list[str]()
+            else:
+                problems = session.save(document)
+        return refusal(*problems) if problems else _use(self.studio, open_path(session.plan_path))
 
     @changes("/data/settle")
     def settle(self, request: Request, form: Form) -> Response:

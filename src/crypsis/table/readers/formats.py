@@ -189,7 +189,7 @@ class Format(Generic[F]):
 
 
 class Formats(Generic[F]):
-    """Formats by suffix, in the order in which they are added.
+    """Formats by suffix, in the order of the modules that add them.
 
     >>> from crypsis.table.readers import readers
     >>> readers.of("survey.SAV").what
@@ -216,7 +216,7 @@ class Formats(Generic[F]):
     def __iter__(self) -> Iterator[Format[F]]:
         for module in READ_FROM:
             import_module(f"crypsis.table.readers.{module}")
-        return iter(self._formats)
+        return iter(sorted(self._formats, key=lambda each: READ_FROM.index(each.call.__module__.rpartition(".")[2])))
 
     def suffixes(self) -> tuple[str, ...]:
         """All suffixes."""
