@@ -18,6 +18,7 @@ from crypsis.errors import listing
 from crypsis.masking.partitioning import LARGE
 from crypsis.measures.estimate_use import EstimateUse
 from crypsis.plan.document import Plan, toml_key
+from crypsis.plan.foreign_settings import ForeignSettings
 from crypsis.searches.search import offers
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.hierarchy import MISSING
@@ -155,18 +156,25 @@ def draft(
     *,
     diverse: bool = False,
     apart: bool = False,
+    foreign: ForeignSettings | None = None,
 ) -> str:
     """A commented plan for a file, from its profile: roles and kinds with the reason for each.
 
     `diverse`: whether two values of a confidential column are demanded in every class, where it has enough of both;
-    `apart`: whether of many quasi-identifiers only sets that somebody may know together are protected together.
+    `apart`: whether of many quasi-identifiers only sets that somebody may know together are protected together;
+    `foreign`: demands, importance and baselines that another tool's settings say.
     """
+    foreign = foreign or ForeignSettings("")
     quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
     known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
     columns = (seen if known else assign_default_roles(seen, table)).columns
     assumed = {Clue.DECLARED: DECLARED, Clue.OUTCOME_NAME: OUTCOME}
     why = {c.name: assumed.get(c.reasons[0].clue, "") for c in columns if c.role == Role.CONFIDENTIAL}
-    given = {name: {"because": text} for name, text in {**why, **(because or {})}.items() if text}
+    given: dict[str, dict[str, Any]] = {
+        name: {"because": text} for name, text in {**why, **(because or {})}.items() if text
+    }
+    for name, weight in foreign.importance.items():
+        given[name] = given.get(name, {}) | {"importance": weight}
     masked = [column for column in columns if column.role == Role.QUASI_IDENTIFIER]
     leading = {column.name for column in masked if column.kind != Kind.NUMERIC}
     for link in links(table, [column.name for column in masked], leading):
@@ -186,10 +194,13 @@ def draft(
         )
     else:
         demands = _demand_together(columns, classes, _diversity(columns, commonest, classes.records, demanded=diverse))
+    demands = [*demands, *foreign.demand_tables()]
+    for name, path in foreign.files.items():
+        given[name] = given.get(name, {}) | {"hierarchy": path}
     head = _head(os.path.relpath(source, plan.parent), columns, given, maskings, demands, _describe_reading(table))
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
     searches = _search_apart(classes.records) if len(sets) > 1 else _searches(described, classes.records)
-    return "\n".join([*head, *_rules(described, columns, sets), *searches, *_tail(table, source)])
+    return "\n".join([*head, *_rules(described, columns, sets), *searches, *_tail(table, source, plan, foreign)])
 
 
 def _describe_reading(table: Table) -> dict[str, Any]:
@@ -223,7 +234,7 @@ class _Classes(NamedTuple):
 def _head(
     source: str,
     columns: Sequence[ColumnProfile],
-    given: Mapping[str, Mapping[str, str]],
+    given: Mapping[str, Mapping[str, Any]],
     maskings: Sequence[str],
     demands: Sequence[str],
     reading: Mapping[str, Any],
@@ -248,8 +259,9 @@ def _head(
     ]
     for column in columns:
         entry = f"role = {_quote(column.role)}, kind = {_quote(column.kind)}"
-        entry += "".join(f", {key} = {_quote(value)}" for key, value in given.get(column.name, {}).items())
-        if column.hierarchy and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT):
+        entry += "".join(f", {key} = {_value(value)}" for key, value in given.get(column.name, {}).items())
+        drafted = column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT)
+        if column.hierarchy and drafted and "hierarchy" not in given.get(column.name, {}):
             entry += f", hierarchy = {_quote(column.hierarchy)}"
         lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {role_reason_text(column.reasons)}")
     return [*lines, "", *maskings, *demands]
@@ -535,7 +547,8 @@ def _searches(table: Table, k: int) -> list[str]:
     return lines
 
 
-def _tail(table: Table, source: Path) -> list[str]:
+def _tail(table: Table, source: Path, plan: Path, foreign: ForeignSettings) -> list[str]:
+    share = 0.01 if foreign.suppression is None else foreign.suppression
     format = _quote(format_returned(source))
     budget = "60s" if len(table) <= 10_000 else "5m" if len(table) <= LARGE else "15m"
     return [
@@ -550,9 +563,15 @@ def _tail(table: Table, source: Path) -> list[str]:
         "[release]",
         f"format = {format:<12} # or csv, csv.gz, parquet, xlsx, sav, dta, xpt",
         'order = "shuffled"    # or kept: but the order of rows can identify people',
-        'suppression = "1%"    # largest share of records that may be suppressed',
+        f'suppression = "{100 * share:g}%"    # largest share of records that may be suppressed',
         "",
+        *foreign.describe(source.name, plan.name),
     ]
+
+
+def _value(value: Any) -> str:
+    """A TOML string or number."""
+    return _quote(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _quote(text: str) -> str:
