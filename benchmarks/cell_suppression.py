@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from crypsis.masking import CellSuppression
-from crypsis.masking.cell_suppression import count_persons, hide_cells
+from crypsis.masking.cell_suppression import hide_cells
 from crypsis.table.attribute import Role
-from crypsis.table.equivalence_classes import alike_records
+from crypsis.table.equivalence_classes import alike_records, count_persons_alike
 from crypsis.table.files import read_table
 from crypsis.table.table import Table
 
@@ -40,7 +40,7 @@ def judge(table: Table, masked: Table, keys: Sequence[str], k: int) -> dict[str,
     """Cells hidden, and people and records that have fewer than k, by each count."""
     cells = sum(int(masked.missing(name).sum()) for name in keys)
     counts = {reading: alike_records(masked, keys, reading, table) for reading in ("target", "wildcard")}
-    persons = count_persons(masked, table, keys)
+    persons = count_persons_alike(masked, keys, table)
     return {
         "cells": cells,
         "persons below k (target)": int((counts["target"] < k).sum()),

@@ -167,3 +167,16 @@ def test_a_column_of_one_or_two_values_says_nothing_of_people() -> None:
     columns = {"person": person, "study": np.ones(80), "phase": np.tile([1.0, 2.0], 40), "age": person % 7 + 20.0}
     roles = {"person": "identifier", "study": "identifier", "phase": "identifier", "age": "quasi"}
     assert columns_for_household_inference(Table.from_columns(columns, roles)) == ["person"]
+
+
+def test_a_status_that_is_left_out_joins_no_records() -> None:
+    """An identifier of few values with many records each is a category; one named like people still counts."""
+    status = {"hhcivil": [f"s{row % 6}" for row in range(600)], "age": [row % 40 for row in range(600)]}
+    roles = {"hhcivil": "identifier", "age": "quasi"}
+    assert columns_for_household_inference(Table.from_columns(status, roles)) == []
+    cards = {"card": [f"c{row // 3}" for row in range(600)], "age": status["age"]}
+    assert columns_for_household_inference(Table.from_columns(cards, {"card": "identifier", "age": "quasi"})) == [
+        "card"
+    ]
+    few = {"patient": status["hhcivil"], "age": status["age"]}
+    assert columns_for_household_inference(Table.from_columns(few, {"patient": "identifier"})) == ["patient"]

@@ -13,6 +13,7 @@ import pytest
 from cli.test_commands import crypsis
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
+from crypsis.table.frames import to_frame
 
 ROLES = ("-q", "age,hours", "--identifier", "person", "--confidential", "income,diagnosis")
 OTHERS = "district education marital occupation sex"
@@ -29,10 +30,11 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def masked(people: Path, out: Path, *more: object) -> pl.DataFrame:
     answer = crypsis("mask", people, *SETTINGS, *more, "-o", out)
     assert answer.returncode == 0, answer.stderr
-    return pl.read_csv(out) if out.suffix == ".csv" else pl.read_parquet(out)
+    found: pl.DataFrame = to_frame(read_table(out))
+    return found
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet", "xlsx", "sav", "dta", "xpt"])
 @pytest.mark.parametrize("more", [(), ("--keep-order",)])
 def test_identifiers_are_left_out_and_rows_shuffled_unless_told_otherwise(
     people: Path, tmp_path: Path, suffix: str, more: tuple[str, ...]

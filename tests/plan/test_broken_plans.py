@@ -125,8 +125,8 @@ FORM = {
     "suppression in words": ("[run]", '[release]\nsuppression = "few"\n[run]', "'few' is not a share"),
     "unknown format": (
         "[run]",
-        '[release]\nformat = "xlsx"\n[run]',
-        "release.format: 'xlsx' is not allowed; choose csv, parquet",
+        '[release]\nformat = "ods"\n[run]',
+        "release.format: 'ods' is not allowed; choose csv, csv.gz, parquet, xlsx, sav, dta, xpt",
     ),
     "scenario without columns": ("[run]", '[[scenario]]\nname = "a"\nknows = []\n[run]', "scenario[1].knows"),
     "misspelt key of a scenario": (

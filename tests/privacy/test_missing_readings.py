@@ -22,10 +22,12 @@ from crypsis.measures.objective import Objective
 from crypsis.plan.checking import check_before_run
 from crypsis.plan.draft import draft
 from crypsis.privacy.anonymity import missing_cells_in_anonymity
-from crypsis.table.equivalence_classes import READINGS, alike_records, true_codes_in_classes
+from crypsis.table.equivalence_classes import READINGS, alike_records, count_persons_alike, true_codes_in_classes
 from crypsis.table.table import Table
 from naive import missing_cells as naive
+from reference import reference
 
+KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 ROLES = {"a": "quasi", "b": "quasi", "c": "quasi"}
 A, B = [2, 3, 2, 2, 3, 3, 1, 2], [3, 3, 3, 3, 3, 3, 4, 3]
 SHOWN, TRUE = ["1", "3", None, "2", "1", "1", None, "1"], ["1", "3", "1", "2", "1", "1", "1", "1"]
@@ -35,6 +37,10 @@ HAND = {
     "target": [3, 1, 3, 2, 2, 2, 1, 3],
     "wildcard": [3, 1, 4, 2, 2, 2, 1, 3],
 }
+PERSONS = [3, 1, 4, 1, 2, 2, 1, 3]
+"""Persons whose record each may be."""
+BOTH_SIDES = [3, 1, 3, 1, 2, 2, 1, 3]
+"""What `target` demands: the smaller of both sides."""
 
 
 def people(c: list[str | None]) -> Table:
@@ -43,11 +49,13 @@ def people(c: list[str | None]) -> Table:
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_the_vector_of_eight_records(reading: Any) -> None:
+    assert alike_records(people(SHOWN), ["a", "b", "c"], reading, people(TRUE)).tolist() == HAND[reading]
     model = crypsis.KAnonymity(k=3, missing=reading).bind_original(people(TRUE))
-    assert model.levels(people(SHOWN)).tolist() == HAND[reading]
+    wanted = BOTH_SIDES if reading == "target" else HAND[reading]
+    assert model.levels(people(SHOWN)).tolist() == wanted
     verdict = model.judge(people(SHOWN))
     assert verdict.attained == 1
-    assert verdict.offending == sum(count < 3 for count in HAND[reading])
+    assert verdict.offending == sum(count < 3 for count in wanted)
 
 
 cells = st.lists(st.tuples(*[st.integers(-1, 2)] * 3), min_size=1, max_size=12)
@@ -66,6 +74,9 @@ def test_readings_equal_the_slow_twin_and_are_ordered(rows: list[tuple[int, ...]
         "wildcard": naive.wildcard(rows, 1.0, weights),
     }
     shown, before = (table(each) for each in (rows, truth))
+    beside = count_persons_alike(shown, ["a", "b", "c"], before).tolist()
+    assert beside == naive.persons(rows, truth)
+    assert all(x <= y for x, y in zip(wanted["own"], beside, strict=True))  # what is kept under own is kept both ways
     found = {reading: alike_records(shown, ["a", "b", "c"], reading, before).tolist() for reading in READINGS}
     assert found == wanted
     for strict, loose in pairwise(READINGS):
@@ -93,8 +104,86 @@ def test_the_statement_names_the_reading_and_what_a_wildcard_hides() -> None:
     assert said["wildcard"].endswith("to an intruder who knows the missing values, with at least 1)")
 
 
-def test_target_without_the_original_is_read_conservatively() -> None:
-    assert crypsis.KAnonymity(missing="target").levels(people(SHOWN)).tolist() == HAND["conservative"]
+def test_target_without_the_original_is_read_conservatively_on_both_sides() -> None:
+    assert count_persons_alike(people(SHOWN), ["a", "b", "c"], people(TRUE)).tolist() == PERSONS
+    known = naive.persons(*[[tuple(row) for row in people(SHOWN).codes(["a", "b", "c"])]] * 2)
+    lower = [min(pair) for pair in zip(HAND["conservative"], known, strict=True)]
+    assert crypsis.KAnonymity(missing="target").levels(people(SHOWN)).tolist() == lower
+    assert all(x <= y for x, y in zip(lower, BOTH_SIDES, strict=True))
+
+
+def test_blank_records_are_no_cover_for_everybody_else() -> None:
+    """Two records blanked whole give everybody three records; the others are still of one person each."""
+    table = crypsis.read_table(reference("testdata.csv"), dict.fromkeys(KEYS, "quasi"), dict.fromkeys(KEYS, "nominal"))
+    masked = crypsis.CellSuppression(k=3, sides="persons").mask(table, np.random.default_rng(0))
+    hidden = int((masked.codes(KEYS) == -1).sum())
+    alike = alike_records(masked, KEYS, "target", table)
+    assert (hidden, alike.min()) == (14, 3)
+    verdict = crypsis.KAnonymity(k=3, missing="target").bind_original(table).judge(masked)
+    assert not verdict.holds
+    assert verdict.attained == 1
+    assert verdict.offending > 200
+    assert "the smaller number counts" in verdict.statement
+    both = crypsis.CellSuppression(k=3).mask(table, np.random.default_rng(0))
+    assert crypsis.KAnonymity(k=3, missing="target").bind_original(table).judge(both).holds
+
+
+# -- record linkage --
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=2, max_size=9),
+    st.data(),
+    st.sampled_from(READINGS),
+)
+def test_linkage_reads_missing_cells_as_the_slow_twin(
+    rows: list[tuple[int, int]], data: st.DataObject, reading: Any
+) -> None:
+    """A column of numbers and one of categories, some cells missing and some hidden."""
+    known = [tuple(None if cell < 0 else cell for cell in row) for row in rows]
+    shown = [tuple(None if data.draw(st.booleans()) else cell for cell in row) for row in known]
+    before, after = (as_numbers_and_codes(each) for each in (known, shown))
+    measure = crypsis.RecordLinkage(missing=reading, scaling="none", columns=("x", "y"))
+    earned = measure.against(before).credits(after)  # type: ignore[attr-defined]
+    mean = [cell for cell, _ in known if cell is not None]
+    middle = sum(mean) / len(mean) if mean else 0.0
+    centred = [
+        [(None if x is None else x - middle, y) for x, y in each] for each in (known, shown)
+    ]  # a missing number is read as the mean
+    assert earned.tolist() == pytest.approx(naive.linked(centred[0], centred[1], [True, False], reading))
+
+
+def as_numbers_and_codes(rows: list[tuple[int | None, ...]]) -> Table:
+    numbers = np.array([np.nan if row[0] is None else row[0] for row in rows], dtype=np.float64)
+    codes = np.array([-1 if row[1] is None else row[1] for row in rows], dtype=np.int32)
+    attributes = (
+        crypsis.Attribute("x", crypsis.Kind.NUMERIC, crypsis.Role.QUASI_IDENTIFIER),
+        crypsis.Attribute("y", crypsis.Kind.NOMINAL, crypsis.Role.QUASI_IDENTIFIER, ("a", "b", "c")),
+    )
+    return Table(attributes, (numbers, codes))
+
+
+def test_linkage_by_hand() -> None:
+    """Three people; the town of the first is hidden. Told apart by own, covered by target."""
+    before = Table.from_columns({"sex": ["f", "f", "m"], "town": ["a", "b", "b"]}, {"sex": "quasi", "town": "quasi"})
+    after = before.with_columns({"town": np.array([-1, 1, 1], np.int32)})
+    earned = {r: crypsis.RecordLinkage(missing=r).against(before).credits(after).tolist() for r in READINGS}  # type: ignore[attr-defined]
+    assert earned["own"] == [0.5, 1.0, 1.0]  # the first lies one unit from both records of women
+    assert earned["target"] == [1.0, 0.5, 1.0]  # the second may be either record of a woman
+    assert earned["wildcard"] == earned["target"]
+    assert earned["conservative"] == [1.0, 0.5, 1.0]
+
+
+def test_a_plan_reads_linkage_by_the_same_word() -> None:
+    plan = crypsis.Plan.parse(
+        {
+            "data": {"source": "a.csv"},
+            "columns": {"x": {"role": "quasi"}},
+            "privacy": {"missing": "target"},
+            "measures": {"risk": ["record-linkage"]},
+        }
+    )
+    assert [each.build().missing for each in plan.measures.risk] == ["target"]  # type: ignore[attr-defined]
 
 
 def test_true_values_are_taken_at_the_level_that_is_published() -> None:
@@ -146,7 +235,7 @@ def test_the_figure_k_and_the_shortfall_follow_the_reading() -> None:
     assert figures == {
         "own": (1.0, False, False),
         "conservative": (1.0, False, False),
-        "target": (2.0, True, True),
+        "target": (1.0, False, False),  # the record with the value 2 is of one person alone
         "wildcard": (2.0, True, True),
     }
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import gzip
 import io
 import sqlite3
 import tomllib
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -386,6 +388,45 @@ def test_names_that_a_format_cannot_hold(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+# -- formats that others write --
+
+OLD_WORKBOOK = (
+    "c-rk)O=uHA6#iy+)BM=xr>4?YD4}50+9Kk`OS>x79wem-"
+    "{#8*^vxqb%ArwkIXtm}j2%Z!#g?bQ5)r&u<pf?XfMGrzjNh)~pB&c|3v%Yz|iD^`5K#P_A!n~RHX1;kZJHNXxXF|D&yUlr2pc^U*"
+    "rWZA3HbKc-RDz&-"
+    ")0D+x?xAElSW)nLXdr7`cvSboEyqxfcODAvXwOIjbCixEjlNXUh%6&^attvcW9T9&aDyy<G;vh*EKjmr&GI(4e9Uq?TQ0NgqP96P"
+    "fEm57eVaXt4=Jr&=ZEa~K67T-vIPxzE@$!iE5d5)!j8=8SYm}$v}m=M1Py4fku)+=58x(zz+pmXG}_tIlS7yWdlFyF2=KYMs-"
+    "H$2`|{ca$o_4y-"
+    "TfQ8hX%3IepS(cF_<TKkz{F7H)_^GP8+Fo!kEWqIT3hat3d3OLDeIakrI!Mk}{kcNm91wYa&Uu{fRR^xzF>y5L~n`)bV<$B^gJ6%"
+    "OPGhK?-dC)~8p|!G8TXTgLb-uuhD1GC-KPAQ?pVbB$J#?abK3@*?-"
+    "Tmdnj7!!)HSZ|iTc3%kd;%_XjFBR^Xiul4n1<qcHMe%$+@CHr3ANag9?{MqpI8+`(;bb`f+FMs3c5FO(BHHn9MF&Fmk@|I=OPdkl"
+    "A3EHun_OTeif?QjK5KBvwPe+tA#eP<nrjn-GeTj;`o}iI!Ask?NM3MX5yD5eEk}a66*=(hPeNOSQErbD*mZlJYZpvaS%y!vq^%uT"
+    "XW*=j@$}N3=DEU@PzPpur+>?%IxBUSh95`^`z<~n?4jla35PUa<eG>%V4CP(lZGYEUpj2=^ll-"
+    "^XhZOyW>7{ZPl9XpKTGjkn1D7cFC6>r3elL_bNZvCT!XU>nRQ3F&cQsM|f0j%P{<$Sot^YzbasFlh-vP>u;Jy"
+)
+"""A workbook as Excel 97 writes it, three records of a number, an amount, a day and a town."""
+
+
+def test_an_old_workbook(tmp_path: Path) -> None:
+    table = read_table(put(tmp_path, zlib.decompress(base64.b85decode(OLD_WORKBOOK)), "old.xls"))
+    assert cells(table, "age") == [21, 22, 23]
+    assert cells(table, "wage") == [1.5, None, 4.5]
+    assert cells(table, "day") == [dt.date(2020, 1, day) for day in (1, 2, 3)]
+    assert cells(table, "town") == ["Köln", "Ulm", "Köln"]
+
+
+@pytest.mark.parametrize("suffix", ["por", "zsav"])
+def test_other_files_of_spss(suffix: str, tmp_path: Path) -> None:
+    frame, path = pl.DataFrame({"A": [1.0, 2.0, None] * 40, "S": ["x", "yy", "z"] * 40}), tmp_path / f"t.{suffix}"
+    if suffix == "por":
+        pyreadstat.write_por(frame, str(path))
+    else:
+        pyreadstat.write_sav(frame, str(path), compress=True, variable_value_labels={"A": {1.0: "one", 2.0: "two"}})
+    table = read_table(path)
+    assert cells(table, "A")[:3] == ([1, 2, None] if suffix == "por" else ["one", "two", None])
+    assert cells(table, "S")[:3] == ["x", "yy", "z"]
+
+
 # -- one real file through every reader and back --
 
 LABELS = {"urbrur": {1: "urban", 2: "rural"}, "sex": {1: "male", 2: "female"}}
@@ -425,7 +466,7 @@ def test_one_real_file_through_every_reader_and_back(tmp_path: Path) -> None:
         assert back.read_bytes() == first, path  # every column to the byte, whichever way it took
     tried = {suffix for path in files for suffix in readers.suffixes() if path.name.endswith(suffix)}
     untried = set(readers.suffixes()) - tried
-    assert untried == {".zsav", ".por", ".sas7bdat", ".xls", ".xlsm", ".ddb", ".sqlite3", ".db"}
+    assert untried == {".por", ".sas7bdat", ".xls", ".xlsm", ".ddb", ".sqlite3", ".db"}
 
 
 def test_labels_of_a_real_file_through_spss_stata_and_excel(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import sqlite3
 import sys
 import zipfile
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
@@ -245,7 +245,7 @@ UGLY: dict[str, tuple[str, Made, list[str], str]] = {
         "t.sqlite",
         lambda f: sqlite(f, *TWO),
         [],
-        "holds 2 tables: 'people', 'visits'; choose with a query such as --query 'select * from people'",
+        "holds 2 tables: 'people', 'visits'; choose with --table people, or with a query such as",
     ),
     "a query that writes": (
         "t.sqlite",
@@ -439,12 +439,18 @@ def test_the_studio_reads_the_same_files_and_says_what_can_be_done(tmp_path: Pat
 
     page = files("crypsis.studio").joinpath("templates", "data.html").read_text(encoding="utf-8")
     assert f'accept="{",".join(readers.suffixes())}"' in page
-    path = tmp_path / "t.xlsx"
-    path.write_bytes(workbook({"a": ROWS, "b": ROWS}))
-    session = Session(path, tmp_path / "plan.toml")
+    two = tmp_path / "two.sqlite"
+    with closing(sqlite3.connect(two)) as database:
+        database.execute("create table people (age int)")
+        database.execute("create table visits (age int)")
+        database.commit()
+    session = Session(two, tmp_path / "two.toml")
     session.reading.wait(60)
-    assert session.reading.problem.startswith("t.xlsx has 2 sheets; choose one with --sheet: 'a', 'b'")
-    assert "crypsis init t.xlsx with that option, then open the plan it writes here" in session.reading.problem
+    assert session.reading.problem.startswith(
+        "two.sqlite holds 2 tables: 'people', 'visits'; choose with --table people"
+    )
+    assert "crypsis init two.sqlite with that option, then open the plan it writes here" in session.reading.problem
+    path = tmp_path / "t.xlsx"
     rows = [["age", "town"], *([age, f"town {age % 3}"] for age in range(40))]
     path.write_bytes(workbook({"a": rows, "b": ROWS}))
     assert run("init", str(path), "--sheet", "a", "--cautious", "--out", str(tmp_path / "plan.toml"))[0] == 0

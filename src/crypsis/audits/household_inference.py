@@ -151,9 +151,10 @@ def repeats_for_household_inference(table: Table, name: str) -> bool:
 def columns_for_household_inference(table: Table) -> list[str]:
     """Audit of household inference: columns that tell an intruder which records belong together.
 
-    A household or an identifier counts if two records share a value, and there are values enough for a class of
-    different ones: a column of one or two values says nothing of people, nor does an identifier of many records each. A
-    column of any other role counts if it is named like people, or if its records are those of a panel.
+    A household, or an identifier that is named like people, counts if two records share a value, and there are values
+    enough for a class of different ones: a column of one or two values says nothing of people. Any other identifier
+    counts if many values have few records each: a marital status that is left out says nothing of people either. A
+    column of any other role must also be named like people, or its records must be those of a panel.
 
     >>> people = np.repeat(np.arange(30.0), np.arange(30) % 3 + 2)
     >>> columns_for_household_inference(Table.from_columns({"subject": people, "x": people % 7}, {"subject": "quasi"}))
@@ -162,13 +163,10 @@ def columns_for_household_inference(table: Table) -> list[str]:
     found = []
     for attribute in table.attributes:
         name, counts = attribute.name, _counts(table, attribute.name)
-        if attribute.role in UNPUBLISHED:
-            several = counts.max(initial=0) > 1 and np.count_nonzero(counts) >= FEWEST_UNITS
-            coarse = attribute.role is Role.IDENTIFIER and counts.sum() > LONGEST_PANEL * np.count_nonzero(counts)
-            found += [name] * bool(several and not coarse)
-        elif _few_each(counts) and (
-            infer_known_word(words_for_inference(name), PEOPLE) or infer_panel_household_size(table, name)
-        ):
+        named = bool(infer_known_word(words_for_inference(name), PEOPLE))
+        if attribute.role is Role.HOUSEHOLD or (attribute.role in UNPUBLISHED and named):
+            found += [name] * bool(counts.max(initial=0) > 1 and np.count_nonzero(counts) >= FEWEST_UNITS)
+        elif _few_each(counts) and (attribute.role in UNPUBLISHED or named or infer_panel_household_size(table, name)):
             found.append(name)
     return found
 

@@ -62,17 +62,20 @@ def _audit_file(file: Path, columns: Roles, original: Path | None, waive: Sequen
     from crypsis.privacy.anonymity import missing_cells_in_anonymity
     from crypsis.release.evidence import data_file_as_evidence, manifest_as_evidence, row_order_as_evidence
     from crypsis.release.verification import missing_reading_for_verification
+    from crypsis.table.aligning import read_beside
 
     with show_spinner(f"auditing {file}"):
         path = data_file_as_evidence(file) if file.is_dir() else file
-        published = _read_published(file, columns)
+        alone = file.is_dir() or original is None
+        published = _read_published(file, columns) if alone else None
         before, shuffled = None, file.is_dir() and row_order_as_evidence(file) == "shuffled"
-        if original is not None and file.is_dir():
+        if original is not None and published is not None:
             before = _as_published(columns.read(original), published)
             published = published if shuffled else _beside(before, published, file)
-        elif original is not None:
+        elif original is not None:  # the options describe the file as collected; the published one is read by itself
             before = columns.read(original)
-            published = _beside(before, published, file)
+            published = _beside(before, read_beside(before, file), file)
+        assert published is not None
         document = options.read_plan(columns.plan)
         said = {**(document.waivers() if document is not None else {}), **rulebooks.waivers_of(waive)}
         unstated = document.list_unstated() if document is not None and not file.is_dir() else ()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +19,7 @@ from crypsis.errors import CrypsisError, PlanError, TableError, listing
 
 if TYPE_CHECKING:
     from crypsis.measures.estimate_use import EstimateUse
+    from crypsis.plan.foreign_settings import ForeignSettings
     from crypsis.table.attribute import Kind
     from crypsis.table.profile import Profile
     from crypsis.table.role_questions import RoleQuestion
@@ -31,8 +34,6 @@ KEYS = {
 """One key for every answer; the word is understood too."""
 NOBODY = "said when the plan was drafted: nobody outside knows it"
 """Why nobody outside knows a column that the custodian answered to be confidential."""
-WIDE = 12
-"""Quasi-identifiers beyond which k over all of them costs much, so that scenarios are proposed."""
 
 
 def init(
@@ -53,6 +54,14 @@ def init(
     cautious: Annotated[
         bool, typer.Option("--cautious", help="settle undecided columns by the safest reading and ask nothing")
     ] = False,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="settings of another tool: a script of sdcMicro (.R) or a project of ARX (.deid); nothing is executed",
+            show_default=False,
+        ),
+    ] = None,
     use: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,6 +82,8 @@ def init(
     """
     from crypsis.audits.default_roles import assign_default_roles as settle
     from crypsis.plan import draft, draft_uses
+    from crypsis.plan.draft import WIDE, sets_known_together
+    from crypsis.plan.foreign_settings import read_foreign_settings
     from crypsis.table.attribute import Role
     from crypsis.table.files import write_atomically
     from crypsis.table.profile import Clue
@@ -81,10 +92,13 @@ def init(
     if out.exists():
         raise TableError(f"{out}: already exists; choose another name with --out, or remove it first")
     given = Roles(**asdict(form), quasi=quasi, identifier=identifier, confidential=confidential, kind=kind)
-    read = _with_roles(given.read(file), role)
+    read = given.read(file)
+    foreign = None if from_ is None else read_foreign_settings(from_, read)
+    read = _with_roles(_with_foreign_roles(read, foreign), role)
     for note in read.notes:
         warn(note)
-    seen, because = profile_table(read, _declared_kinds(kind, read)), dict[str, str]()
+    kinds = _foreign_kinds(foreign) | _declared_kinds(kind, read)
+    seen, because = profile_table(read, kinds), dict[str, str]()
     uses = {text: _read_use(text, read) for text in use or ()}
     if cautious:
         seen = settle(seen, read)
@@ -93,8 +107,13 @@ def init(
         seen = _asked_who_knows(seen, read, because)
         uses = uses or _asked_uses(read)
     _refuse_unpublished(uses, seen)
-    written = draft(file, out, read, seen, k, because, diverse=cautious) + (f"\n{draft_uses(uses)}" if uses else "")
-    write_atomically(out, written.encode())
+    k = foreign.k if foreign is not None and foreign.k is not None else k
+    apart, diverse = cautious and foreign is None, cautious and (foreign is None or not foreign.demands)
+    with _written_hierarchies(foreign, out):
+        drafted = draft(file, out, read, seen, k, because, diverse=diverse, apart=apart, foreign=foreign)
+        write_atomically(out, (drafted + (f"\n{draft_uses(uses)}" if uses else "")).encode())
+    for sentence in _explain_foreign(foreign):
+        say(sentence)
     open_ = [column.name for column in seen.columns if column.role == Role.UNDECIDED]
     if open_ and any(column.role == Role.QUASI_IDENTIFIER for column in seen.columns):
         say(f"undecided: {listing(open_, most=40)}. Nothing is released before each has a role; see {out}")
@@ -103,13 +122,81 @@ def init(
         say(f"assumed: nobody outside knows {listing(assumed, most=40)}. May somebody? Make it quasi in {out}")
     for name, text in _find_exposing(seen, read, {**because, **dict.fromkeys(assumed, "")}).items():
         say(f'{text}. May somebody outside know {name}? Make it quasi. Otherwise say why not: because = "…"')
-    masked = sum(column.role == Role.QUASI_IDENTIFIER for column in seen.columns)
-    if masked > WIDE:
+    masked = [column.name for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
+    sets = sets_known_together(masked)
+    if len(sets) > 1 and apart:
         say(
-            f"{masked} quasi-identifiers are many: classes of {k} records equal in all of them lose much. Does no "
+            f"assumed: nobody outside knows columns of two of these sets together: "
+            f"{'; '.join(f'{name} ({listing(knows, most=3)})' for name, knows in sets.items())}. k = {k} holds in each "
+            f"set, not over all {len(masked)} quasi-identifiers. May somebody know more? Change the scenarios in {out}"
+        )
+    elif len(masked) > WIDE:
+        say(
+            f"{len(masked)} quasi-identifiers are many: classes of {k} records equal in all of them lose much. Does no "
             f"intruder know them all? {out} proposes scenarios that say who knows what; they count once you say why"
         )
     say(f"{out} written. Read it, correct the roles, then: crypsis check {out}, and crypsis run {out}")
+
+
+def _with_foreign_roles(table: Table, foreign: ForeignSettings | None) -> Table:
+    """The table with the roles that the settings of another tool give; the command line's win."""
+    from crypsis.table.attribute import Role, read_role
+
+    if foreign is None:
+        return table
+    open_ = set(table.names_by_role(Role.UNDECIDED))
+    return table.with_roles({name: read_role(role, name) for name, role in foreign.roles.items() if name in open_})
+
+
+def _foreign_kinds(foreign: ForeignSettings | None) -> dict[str, Kind]:
+    from crypsis.table.attribute import read_kind
+
+    return {} if foreign is None else {name: read_kind(word, name) for name, word in foreign.kinds.items()}
+
+
+@contextmanager
+def _written_hierarchies(foreign: ForeignSettings | None, plan: Path) -> Iterator[None]:
+    """Hierarchies of another tool as files beside the plan; removed again if no plan can be drafted."""
+    import csv
+    import io
+
+    from crypsis.table.files import write_atomically
+
+    if foreign is None or not foreign.hierarchies:
+        yield
+        return
+    written, folder = list[Path](), plan.parent / f"{plan.stem}-hierarchies"
+    if folder.exists():
+        raise TableError(f"{folder}: already exists; choose another name with --out, or remove it first")
+    folder.mkdir()
+    try:
+        for number, (name, rows) in enumerate(foreign.hierarchies.items(), 1):
+            path = folder / f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}-{number}.csv"
+            text = io.StringIO(newline="")
+            csv.writer(text).writerows(rows)
+            write_atomically(path, text.getvalue().encode())
+            written.append(path)
+            foreign.files[name] = f"{folder.name}/{path.name}"
+        yield
+    except CrypsisError:
+        for path in written:
+            path.unlink(missing_ok=True)
+        folder.rmdir()
+        raise
+
+
+def _explain_foreign(foreign: ForeignSettings | None) -> list[str]:
+    """What was taken over from the settings of another tool, and what was not."""
+    if foreign is None:
+        return []
+    what = [f"{len(foreign.roles)} roles"]
+    what += [f"k = {foreign.k}"] if foreign.k else []
+    what += [f"{len(foreign.demands)} further demands"] if foreign.demands else []
+    what += [f"{len(foreign.hierarchies)} hierarchies"] if foreign.hierarchies else []
+    what += [f"{len(foreign.importance)} importances"] if foreign.importance else []
+    what += [f"suppression of at most {100 * foreign.suppression:g} %"] if foreign.suppression is not None else []
+    what += [f"{len(foreign.steps)} masking steps, as commands at the end of the plan"] if foreign.steps else []
+    return [f"{foreign.source}: taken over: {listing(what, most=10)}", *foreign.notes]
 
 
 def _read_use(text: str, table: Table) -> EstimateUse:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from crypsis.errors import PlanError
+from crypsis.errors import PlanError, listing
 
 if TYPE_CHECKING:
     from crypsis.plan import Plan
     from crypsis.privacy.model import PrivacyModel
+    from crypsis.table.readers.formats import WrittenFormat
     from crypsis.table.table import Table
 
 DEFAULT_PICK = "faithful"
@@ -171,9 +172,12 @@ class FileForm:
     query: Annotated[
         str | None, typer.Option("--query", help="a select that a database answers", show_default=False)
     ] = None
+    table: Annotated[str | None, typer.Option("--table", help="a table of a database", show_default=False)] = None
 
     def given_form(self) -> dict[str, Any]:
         """What is given, as `read_table` takes it."""
+        if self.table and self.query:
+            raise PlanError("--table and --query say both what is read of a database; give one of them")
         marks = {"space": " ", "none": "", "tab": "\t", "comma": ",", "semicolon": ";", "point": "."}
         found = {
             "missing": ("", *split(self.missing)) if self.missing else None,
@@ -183,9 +187,19 @@ class FileForm:
             "encoding": self.encoding,
             "delimiter": marks.get(self.delimiter or "", self.delimiter),
             "sheet": self.sheet,
-            "query": self.query,
+            "query": self.query or (_query_for_table(self.table) if self.table else None),
         }
         return {name: value for name, value in found.items() if value is not None}
+
+
+def _query_for_table(name: str) -> str:
+    """The select that reads a table of a database, which may be named with its schema.
+
+    >>> _query_for_table("clinic.visits")
+    'select * from "clinic"."visits"'
+    """
+    parts = ('"' + part.replace('"', '""') + '"' for part in name.split("."))
+    return f"select * from {'.'.join(parts)}"
 
 
 @dataclass(frozen=True)
@@ -315,7 +329,13 @@ class BundleOptions:
     family: Annotated[
         str, typer.Option(help="aggregation, recoding or perturbation; a perturbed file cannot rely on class sizes")
     ] = "unknown"
-    format: Annotated[str, typer.Option(help="csv or parquet")] = "csv"
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="csv, csv.gz, parquet, xlsx, sav, dta or xpt; by default that of the plan of a run, or of the file",
+            show_default=False,
+        ),
+    ] = None
     keep_order: KeepOrder = False
     sign: Sign = None
 
@@ -383,6 +403,20 @@ def load(file: Path, given: Roles, masked: bool = False) -> Table:
     if every:
         table = table.with_roles(dict.fromkeys(table.names_by_role(Role.UNDECIDED), Role.QUASI_IDENTIFIER))
     return table
+
+
+def written_format(text: str | None) -> WrittenFormat | None:
+    """The format that --format names."""
+    from typing import get_args
+
+    from crypsis.table.readers.formats import WrittenFormat
+
+    known: tuple[WrittenFormat, ...] = get_args(WrittenFormat)
+    named = (text or "").strip().lower().removeprefix(".")
+    chosen = next((each for each in known if each == named), None)
+    if text is not None and chosen is None:
+        raise PlanError(f"--format {text!r}: choose {listing(known, most=20)}")
+    return chosen
 
 
 def requirements(texts: Sequence[str] | None, plan: Plan | None) -> list[PrivacyModel]:

@@ -15,6 +15,7 @@ from crypsis.errors import PlanError
 
 if TYPE_CHECKING:
     from crypsis.release import MeasuredLimit, Verification
+    from crypsis.table.readers.formats import WrittenFormat
 
 
 def release(
@@ -35,13 +36,13 @@ def release(
     """
     from crypsis.release import ReleaseDescription, ReleaseLedger, publish, verify
     from crypsis.table.aligning import read_aligned
+    from crypsis.table.readers.formats import format_returned
 
+    format = options.written_format(bundle.format)
     if file.is_dir():
-        _release_from_run(file, pick, bundle, demands, json)
+        _release_from_run(file, pick, bundle, demands, format, json)
         return
     document = options.read_plan(columns.plan)
-    if bundle.format not in ("csv", "parquet"):
-        raise PlanError(f"--format {bundle.format!r}: choose csv or parquet")
     before = columns.read(original) if original else None
     masked = read_aligned(before, file) if before is not None else columns.read(file, masked=True)
     with show_spinner("judging, writing, reading back, judging again"):
@@ -51,7 +52,7 @@ def release(
             models=options.requirements(demands.require, document),
             original=before,
             description=ReleaseDescription(title=bundle.title, method=bundle.method, family=bundle.family),
-            format="parquet" if bundle.format == "parquet" else "csv",
+            format=format or format_returned(file),
             order="kept" if bundle.keep_order else "shuffled",
             limits=_limits(demands.limit),
             rulebook=rulebooks.book_of(demands.rulebook),
@@ -78,7 +79,9 @@ def _limits(texts: list[str] | None) -> list[MeasuredLimit]:
     return limits
 
 
-def _release_from_run(folder: Path, pick: str, bundle: BundleOptions, demands: Demands, json: bool) -> None:
+def _release_from_run(
+    folder: Path, pick: str, bundle: BundleOptions, demands: Demands, format: WrittenFormat | None, json: bool
+) -> None:
     """Release a solution of a run under all demands of its plan."""
     from crypsis.release import verify
     from crypsis.run import Run
@@ -91,7 +94,7 @@ def _release_from_run(folder: Path, pick: str, bundle: BundleOptions, demands: D
             ruins = opened.front.ruins(picked)
             waivers = {**opened.plan.waivers(), **rulebooks.waivers_of(demands.waive)}
             solution = opened.release(
-                picked, bundle.out, title=bundle.title, rulebook=book, waivers=waivers, sign=bundle.sign
+                picked, bundle.out, title=bundle.title, rulebook=book, waivers=waivers, sign=bundle.sign, format=format
             )
         checked = verify(bundle.out)
     if not json:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from crypsis.cli import options
 from crypsis.cli.output import say
 
 
@@ -15,6 +16,7 @@ def studio(
         Path | None,
         typer.Argument(help="a data file, a plan or a run folder; default: a built-in example", show_default=False),
     ] = None,
+    form: options.FileForm = options.FileForm(),  # noqa: B008 - frozen
     port: Annotated[int, typer.Option(min=0, max=65535, help="port on this machine; 0: any free one")] = 0,
     browser: Annotated[bool, typer.Option(help="open the page in the browser")] = True,
     own_name: Annotated[
@@ -31,4 +33,4 @@ def studio(
     """
     from crypsis.studio import serve_studio
 
-    serve_studio(path, port, say, browser=browser, own_name=own_name)
+    serve_studio(path, port, say, form.given_form(), browser=browser, own_name=own_name)

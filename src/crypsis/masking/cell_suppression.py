@@ -38,7 +38,6 @@ from crypsis.table.equivalence_classes import (
     count_target_class,
     count_wildcard_class,
     equivalence_classes,
-    true_codes_in_classes,
 )
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Column, Table
@@ -214,31 +213,6 @@ def hide_cells(table: Table, names: Sequence[str], hidden: Flags) -> Table:
 
 def _unreachable(k: int) -> str:
     return f"k = {k} cannot be reached by hiding cells of the named columns; lower k or name more columns"
-
-
-def count_persons(masked: Table, original: Table, names: Sequence[str]) -> NDArray[np.float64]:
-    """For every kept record, how many kept records of the original it contradicts in no cell; NaN for the others.
-
-    Returns float64[n].
-
-    >>> people = Table.from_columns({"sex": ["f", "f", "m"], "town": ["a", "b", "b"]}, {"sex": "quasi"})
-    >>> masked = hide_cells(people, ["town"], np.array([[True], [False], [False]]))
-    >>> count_persons(masked, people, ["sex", "town"]).tolist()
-    [2.0, 1.0, 1.0]
-    """
-    shown, truth = masked.codes(names)[masked.kept], true_codes_in_classes(masked, original, names)[masked.kept]
-    alike = np.zeros(len(shown))
-    patterns = equivalence_classes((shown != MISSING).astype(np.int32))
-    for number, row in enumerate(patterns.first):
-        present, members = shown[row] != MISSING, np.flatnonzero(patterns.of == number)
-        if not present.any():
-            alike[members] = len(truth)
-            continue
-        both = equivalence_classes(np.concatenate([truth[:, present], shown[members][:, present]]))
-        alike[members] = np.bincount(both.of[: len(truth)], minlength=both.count)[both.of[len(truth) :]]
-    found = np.full(len(masked), np.nan)
-    found[masked.kept] = alike
-    return found
 
 
 # -- What is to be covered: distinct records, the sets of columns that may be hidden, and who is alike then.

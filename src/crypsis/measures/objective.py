@@ -24,7 +24,7 @@ from crypsis.measures.one_to_one_linkage import LEARNED, ONE_TO_ONE, OneToOneLin
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.utility.analyses import Analyses, AnalysesChanged
 from crypsis.measures.utility.distributions import Distributions
-from crypsis.table.equivalence_classes import MissingReading, alike_records
+from crypsis.table.equivalence_classes import MissingReading, alike_on_both_sides
 from crypsis.table.table import PERTURBATION, Table
 from crypsis.tasks import Tasks, complete
 
@@ -692,7 +692,7 @@ class Objective:
             return
         smallest, alone = dict[tuple[str, ...], float](), []
         for names in {tuple(self.original.quasi_identifiers), *self.intruders.values()} - {()}:
-            alike = alike_records(masked, names, self.missing, self.original)[masked.kept]
+            alike = alike_on_both_sides(masked, names, self.missing, self.original)[masked.kept]
             smallest[names] = float(alike.min(initial=np.inf)) if len(alike) else 0.0
             alone.append(100.0 * float((alike == 1).sum()) / max(len(alike), 1))
         found.figures |= {"k": min(smallest.values(), default=0.0), "unique": max(alone, default=0.0)}

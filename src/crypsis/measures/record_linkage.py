@@ -4,7 +4,7 @@ masked file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import ClassVar, Literal, NamedTuple
@@ -41,7 +41,7 @@ from crypsis.measures.categories import (
 from crypsis.measures.intervals import score_confidence_interval
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_measured_rows, measures
 from crypsis.table.attribute import Kind
-from crypsis.table.equivalence_classes import equivalence_classes
+from crypsis.table.equivalence_classes import HOW_READ, MissingReading, equivalence_classes
 from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.precision import Scales, Scaling
@@ -75,12 +75,21 @@ def tree_linkage(points: Floats, masked: Floats, first: NDArray[np.int32], sizes
 # number of steps. A nominal category, and any generalised value, is a code: it adds 0 to the squared distance
 # if it is the same or contains the original value, else 1. Where a column is recoded record by record, a number or an
 # ordinal category that is published as it is keeps its distance, and only groups are codes. A missing value matches a
-# missing one and lies one unit from any other (a missing coordinate is read as the mean, one unit aside).
+# missing one and lies one unit from any other (a missing coordinate is read as the mean, one unit aside), unless it is
+# read otherwise: then a published blank agrees with every value, as the place of a code that contains them all.
 
-MISSING_LINKS = (
-    "a missing value matches a missing value and lies one unit (one deviation, one range, one category) from any "
-    "other; a suppressed record is not published, so it cannot be linked, and counts as not found"
-)
+LINKED_READINGS: dict[MissingReading, str] = {
+    "own": "a missing value matches a missing value and lies one unit (one deviation, one range, one category) from "
+    "any other",
+    "conservative": "a published blank agrees with every value; what a record blanks is taken as unknown of its "
+    "person, and a value published there lies one unit away",
+    "target": "a published blank agrees with every value; a value published where that of a person is missing lies one "
+    "unit away",
+    "wildcard": "a missing value, published or of a person, agrees with every value",
+}
+"""What each reading of missing cells makes of them in record linkage."""
+SUPPRESSED_LINKS = "a suppressed record is not published, so it cannot be linked, and counts as not found"
+MISSING_LINKS = f"{LINKED_READINGS['own']}; {SUPPRESSED_LINKS}"
 
 CELLS_AT_ONCE, LEAST_AT_ONCE = 60_000, 256
 """Coordinates and codes of the records that are looked for in one task, and records at least."""
@@ -189,6 +198,27 @@ def sides_of_record_linkage(original: Table, known: Table, masked: Table, name: 
     return _codes(ours[:, None], theirs, np.zeros(len(theirs), dtype=np.int32))
 
 
+def _blanks_agree(side: Sides, lost: Flags, blank: Flags) -> Sides:
+    """The column where a published blank agrees with every value: it stands at a place of its own that contains all.
+
+    `lost` bool[n]: values that are missing in the intruder's records; `blank` bool[m]: those missing among the
+    published.
+    """
+    if not blank.any():
+        return side
+    if not side.codes.shape[1]:
+        nothing = np.zeros((len(blank), 1), dtype=np.int32)
+        place = np.where(lost, MISSING, 0).astype(np.int32)[:, None]
+        line = side.known[:, 0], np.where(blank, 0.0, side.published[:, 0])
+        side = Sides(np.empty((len(lost), 0)), np.empty((len(blank), 0)), place, nothing, nothing, line)
+    above = np.int32(side.ancestors.shape[1])
+    return side._replace(
+        ancestors=np.hstack([side.ancestors, np.zeros((len(lost), 1), dtype=np.int32)]),
+        codes=np.where(blank[:, None], np.int32(0), side.codes),
+        places=np.where(blank[:, None], above, side.places),
+    )
+
+
 @dataclass(frozen=True)
 class LinkagePair:
     """The records of an intruder and the published ones, ready for record linkage."""
@@ -204,10 +234,23 @@ class LinkagePair:
 
     @classmethod
     def between(
-        cls, original: Table, known: Table, masked: Table, names: Sequence[str], scaling: Scaling
+        cls,
+        original: Table,
+        known: Table,
+        masked: Table,
+        names: Sequence[str],
+        scaling: Scaling,
+        *,
+        blanks_agree: bool = False,
     ) -> LinkagePair:
-        """The records of an intruder and those of a masked table, in the same scale."""
+        """The records of an intruder and those of a masked table, in the same scale.
+
+        `blanks_agree`: whether a published blank agrees with every value, and not with a missing one alone.
+        """
         sides = [sides_of_record_linkage(original, known, masked, name, scaling) for name in names]
+        if blanks_agree:
+            lost, blank = ([table.missing(name) for name in names] for table in (known, masked))
+            sides = [_blanks_agree(*each) for each in zip(sides, lost, blank, strict=True)]
         offsets = np.cumsum([0, *(side.ancestors.shape[1] for side in sides)])
         places = [side.places + np.int32(start) for side, start in zip(sides, offsets, strict=False)]
         lines, column = [np.full((side.known.shape[1], 2), -1) for side in sides], 0
@@ -340,11 +383,13 @@ class RecordLinkage(Measure):
     - Formula: 100 · share of records whose nearest published record is their own
     - Paper: Pagliuca and Seri (1999); Domingo-Ferrer and Torra (2001)
     - Cost: O(n log n) with a kd-tree, O(n²) at worst
-    - Departures: t equally near records count 1/t (decision 0003); baseline and control beside it
+    - Departures: t equally near records count 1/t (decision 0003); baseline and control beside it; four readings of a
+      missing cell (decision 0026)
     """
 
     aim: ClassVar[Aim] = "risk"
 
+    missing: MissingReading = Field(default="own", description=HOW_READ)
     scaling: Scaling = Field(default="z", description="scale of numbers: population deviation, range, or none")
     ties: Ties = Field(
         default="expected",
@@ -377,8 +422,26 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         return complete(self._earn_tasks(masked))
 
     def _earn_tasks(self, masked: Table) -> Tasks[NDArray[np.float64]]:
-        [pair] = yield [partial(self._meet, masked, self.original)]
-        return (yield from _credit_people(pair, self.measure.ties, self.people))
+        if self.measure.missing != "wildcard":
+            [pair] = yield [partial(self._meet, masked, self.original)]
+            return (yield from _credit_people(pair, self.measure.ties, self.people))
+        earned = np.zeros(len(self.people))
+        for names, places in self._known_columns():
+            if not names:  # every published record agrees
+                there = masked.kept[self.people[places]]
+                earned[places] = _fitness(np.where(there, masked.kept.sum(), 0), self.measure.ties)
+                continue
+            [pair] = yield [partial(self._meet, masked, self.original, names)]
+            earned[places] = yield from _credit_people(pair, self.measure.ties, self.people[places])
+        return earned
+
+    def _known_columns(self) -> Iterator[tuple[tuple[str, ...], Ints]]:
+        """The columns of which a person has a value, and the places among `people` of all who have just these."""
+        lost = np.stack([self.original.missing(name)[self.people] for name in self.names], axis=1)
+        patterns = equivalence_classes(lost.astype(np.int32))
+        for number, row in enumerate(patterns.first):
+            names = tuple(name for name, gone in zip(self.names, lost[row], strict=True) if not gone)
+            yield names, np.flatnonzero(patterns.of == number)
 
     def read(self, masked: Table) -> float:
         return complete(self.read_tasks(masked))
@@ -394,7 +457,7 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
     def explain_tasks(self, masked: Table, control: Table | None = None) -> Tasks[Reading]:
         """`explain` in tasks, since all records are looked for."""
         [pair] = yield [partial(self._meet, masked, self.original)]
-        earned = yield from _credit_people(pair, self.measure.ties, self.people)
+        earned = yield from self._earn_tasks(masked)
         return (yield [partial(self._explain_pair, masked, control, pair, earned)])[0]  # type: ignore[no-any-return]
 
     def _explain_pair(
@@ -415,7 +478,7 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         return self.measure.make_reading(
             100.0 * rate,
             self.names,
-            MISSING_LINKS,
+            f"{LINKED_READINGS[self.measure.missing]}; {SUPPRESSED_LINKS}",
             counts,
             interval=interval,
             baseline=baseline,
@@ -438,9 +501,19 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         sizes = equivalence_classes(masked.codes(self.names), masked.kept).sizes
         return 1.0 / float(sizes.min()) if self.measure.ties == "expected" and len(sizes) else 1.0
 
-    def _meet(self, masked: Table, known: Table) -> LinkagePair:
+    def _meet(self, masked: Table, known: Table, names: tuple[str, ...] | None = None) -> LinkagePair:
         check_measured_rows(self.original.rows, masked)
-        return LinkagePair.between(self.original, known, masked, self.names, self.measure.scaling)
+        reading = self.measure.missing
+        if reading == "conservative" and known is self.original:
+            known = _as_blank_as(known, masked, self.names)
+        return LinkagePair.between(
+            self.original,
+            known,
+            masked,
+            self.names if names is None else names,
+            self.measure.scaling,
+            blanks_agree=reading != "own",
+        )
 
     def _claims(
         self, masked: Table, control: Table, members: LinkagePair, earned: NDArray[np.float64]
@@ -452,11 +525,20 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
             return {CLAIMED: 0.0, CLAIMED_OUTSIDE: 0.0}
         accepted = float(np.quantile(members.own_distance()[self.people][earned > 0], 0.95))
         some = np.unique(np.linspace(0, len(earned) - 1, min(len(earned), MOST_MEMBERS)).astype(np.int64))
-        outsiders = LinkagePair.between(self.original, control, masked, self.names, self.measure.scaling)
+        outsiders = self._meet(masked, control)
         return {
             CLAIMED: 100.0 * _mean_claim(members.about(self.people[some]), accepted, self.measure.ties),
             CLAIMED_OUTSIDE: 100.0 * _mean_claim(outsiders, accepted, self.measure.ties),
         }
+
+
+def _as_blank_as(known: Table, masked: Table, names: Sequence[str]) -> Table:
+    """The records of people without what their own published records blank."""
+    blanked = {}
+    for name in names:
+        nothing = np.nan if known.holds_numbers(name) else MISSING
+        blanked[name] = np.where(masked.missing(name), nothing, known.column(name)).astype(known.column(name).dtype)
+    return known.with_columns(blanked)
 
 
 def _mean_claim(pair: LinkagePair, accepted: float, rule: Ties) -> float:

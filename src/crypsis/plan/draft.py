@@ -21,6 +21,7 @@ from crypsis.masking.partitioning import LARGE
 from crypsis.masking.weights import FORMS
 from crypsis.measures.estimate_use import EstimateUse
 from crypsis.plan.document import Plan, toml_key
+from crypsis.plan.foreign_settings import ForeignSettings
 from crypsis.privacy.persons import PersonKAnonymity
 from crypsis.searches.search import offers
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
@@ -29,6 +30,7 @@ from crypsis.table.households import household_column, published_household_membe
 from crypsis.table.links import links
 from crypsis.table.population import weight_obstacle
 from crypsis.table.profile import LARGEST_SHARE, RARE, Clue, ColumnProfile, Profile, Reason, profile_name_subjects
+from crypsis.table.readers.formats import format_returned
 from crypsis.table.rules import RecognisedDerivation, proposed_rules, read_rule
 from crypsis.table.table import Table
 from crypsis.text import attack_finding_text, role_reason_text
@@ -256,11 +258,16 @@ def draft(
     because: Mapping[str, str] | None = None,
     *,
     diverse: bool = False,
+    apart: bool = False,
+    foreign: ForeignSettings | None = None,
 ) -> str:
     """A commented plan for a file, from its profile: roles and kinds with the reason for each.
 
-    `diverse`: whether two values of a confidential column are demanded in every class, where it has enough of both.
+    `diverse`: whether two values of a confidential column are demanded in every class, where it has enough of both;
+    `apart`: whether of many quasi-identifiers only sets that somebody may know together are protected together;
+    `foreign`: demands, importance and baselines that another tool's settings say.
     """
+    foreign = foreign or ForeignSettings("")
     quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
     known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
     following = derivations_of_profile(seen, table)
@@ -268,9 +275,13 @@ def draft(
     derived = _masked_derivations(table, columns, following, because or {})
     assumed = {Clue.DECLARED: DECLARED, Clue.OUTCOME_NAME: OUTCOME}
     why = {c.name: assumed.get(c.reasons[0].clue, "") for c in columns if c.role == Role.CONFIDENTIAL}
-    given = {name: {"because": text} for name, text in {**why, **(because or {})}.items() if text}
+    given: dict[str, dict[str, Any]] = {
+        name: {"because": text} for name, text in {**why, **(because or {})}.items() if text
+    }
     for each in derived:
         given[each.name] = given.get(each.name, {}) | {"derived": each.text} | _reason_of_derived(each, columns, given)
+    for name, weight in foreign.importance.items():
+        given[name] = given.get(name, {}) | {"importance": weight}
     masked = [column for column in columns if column.role == Role.QUASI_IDENTIFIER]
     leading = {column.name for column in masked if column.kind != Kind.NUMERIC}
     for link in links(table, [column.name for column in masked], leading):
@@ -284,19 +295,20 @@ def draft(
     stated = [name for name, entry in given.items() if entry.get("because")]
     maskings = draft_maskings(table, columns, k, stated, derived, weights.given)
     commonest = {c.name: _largest_share(table, c.name) for c in columns if c.role == Role.CONFIDENTIAL}
-    diversity = _diversity(columns, commonest, k, demanded=diverse)
-    head = _head(
-        os.path.relpath(source, plan.parent),
-        columns,
-        units,
-        given,
-        [*weights.lines, *maskings],
-        diversity,
-        _describe_reading(table),
-    )
+    sets = list(sets_known_together(_masked_names(columns)).values()) if apart else []
+    if len(sets) > 1:
+        demands = _demand_apart(columns, units, _diverse_names(columns, commonest, k) if diverse else [])
+    else:
+        demands = _demand_together(columns, units, _diversity(columns, commonest, k, demanded=diverse))
+    demands = [*demands, *foreign.demand_tables()]
+    for name, path in foreign.files.items():
+        given[name] = given.get(name, {}) | {"hierarchy": path}
+    maskings = [*weights.lines, *maskings]
+    head = _head(os.path.relpath(source, plan.parent), columns, given, maskings, demands, _describe_reading(table))
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
-    rules, searches = _rules(described, columns, derived), _searches(described, units)
-    return "\n".join([*head, *rules, *searches, *_draft_income(table, columns), *_tail(table)])
+    searches = _search_apart(k) if len(sets) > 1 else _searches(described, units)
+    rules, income = _rules(described, columns, derived, sets), _draft_income(table, columns)
+    return "\n".join([*head, *rules, *searches, *income, *_tail(table, source, plan, foreign)])
 
 
 def _describe_reading(table: Table) -> dict[str, Any]:
@@ -381,14 +393,12 @@ class _Units(NamedTuple):
 def _head(
     source: str,
     columns: Sequence[ColumnProfile],
-    units: _Units,
-    given: Mapping[str, Mapping[str, str]],
+    given: Mapping[str, Mapping[str, Any]],
     maskings: Sequence[str],
-    diversity: Sequence[str],
+    demands: Sequence[str],
     reading: Mapping[str, Any],
 ) -> list[str]:
     """Data, columns and demands."""
-    k = units.k
     lines = [
         "# The data, what must hold, how to search, and how the file is published. Correct any line.",
         "# Check it: crypsis check plan.toml   Run it: crypsis run plan.toml",
@@ -410,16 +420,22 @@ def _head(
     ]
     for column in columns:
         entry = f"role = {_quote(column.role)}, kind = {_quote(column.kind)}"
-        entry += "".join(f", {key} = {_quote(value)}" for key, value in given.get(column.name, {}).items())
-        derived = "derived" in given.get(column.name, {})
-        derived = derived or "publish" in given.get(column.name, {})
-        if column.hierarchy and not derived and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT):
+        entry += "".join(f", {key} = {_value(value)}" for key, value in given.get(column.name, {}).items())
+        drafted = column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT)
+        if column.hierarchy and drafted and not {"hierarchy", "derived", "publish"} & set(given.get(column.name, {})):
             entry += f", hierarchy = {_quote(column.hierarchy)}"
         lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {role_reason_text(column.reasons)}")
+    return [*lines, "", *maskings, *demands]
+
+
+def _masked_names(columns: Sequence[ColumnProfile]) -> list[str]:
+    return [column.name for column in columns if column.role == Role.QUASI_IDENTIFIER]
+
+
+def _demand_together(columns: Sequence[ColumnProfile], units: _Units, diversity: Sequence[str]) -> list[str]:
+    """k over all quasi-identifiers, what else is demanded, and what may take its place, as comments."""
+    k = units.k
     return [
-        *lines,
-        "",
-        *maskings,
         "[[require]]",
         "# every released record shares its quasi-identifiers with at least k records",
         'model = "k-anonymity"',
@@ -429,7 +445,89 @@ def _head(
         *units.demands(),
         *diversity,
         *_risk_limit(k),
-        *_scenarios([column.name for column in columns if column.role == Role.QUASI_IDENTIFIER], k),
+        *_scenarios(_masked_names(columns), k),
+    ]
+
+
+WIDE, MANY = 12, 20
+"""Quasi-identifiers beyond which k over all of them costs much, so that scenarios are proposed; and beyond which sets
+of them are protected apart where nobody is asked."""
+TOGETHER = 8
+"""Columns that one intruder is assumed to know together at most."""
+APART = "assumed when the plan was drafted: nobody outside knows these columns and those of another set together"
+"""Why an intruder of a drafted scenario knows no other column."""
+
+
+def sets_known_together(names: Sequence[str]) -> dict[str, list[str]]:
+    """Sets of few quasi-identifiers that somebody may know together; one set of all where there are not many.
+
+    What neighbours know comes first (age, sex, origin, place, family), then what colleagues know, then the others in
+    the order of the file, in which related columns stand together. Every column is in one set.
+
+    >>> sets = sets_known_together(["age", "sex", *(f"item{number}" for number in range(20))])
+    >>> {name: len(known) for name, known in sets.items()}
+    {'neighbour': 2, 'acquaintance 1': 7, 'acquaintance 2': 7, 'acquaintance 3': 6}
+    """
+    if len(names) <= MANY:
+        return {"anybody": list(names)}
+    neighbour, colleague, others = list[str](), list[str](), list[str]()
+    for name in names:
+        subject, word = next(profile_name_subjects(name), ("", ""))
+        if word in AT_WORK:
+            colleague.append(name)
+        else:
+            (neighbour if subject in SEEN_BY_NEIGHBOURS else others).append(name)
+    found = dict[str, list[str]]()
+    for who, known in (("neighbour", neighbour), ("colleague", colleague), ("acquaintance", others)):
+        parts = np.array_split(np.arange(len(known)), max(1, -(-len(known) // TOGETHER)))
+        for number, part in enumerate(parts if known else [], 1):
+            found[f"{who} {number}" if len(parts) > 1 else who] = [known[place] for place in part]
+    return found
+
+
+def _demand_apart(columns: Sequence[ColumnProfile], units: _Units, diverse: Sequence[str]) -> list[str]:
+    """k over every set of columns that somebody may know together, and how to demand it over all of them."""
+    names, k = _masked_names(columns), units.k
+    missing = ', missing = "own"' if any(c.missing for c in columns if c.name in names) else ""
+    demands = [f'{{ model = "k-anonymity", k = {k}{missing} }}']
+    if diverse:
+        demands.append(f'{{ model = "l-diversity", l = 2, confidential = [{", ".join(map(_quote, diverse))}] }}')
+    lines = [
+        f"# {len(names)} quasi-identifiers: classes of {k} records equal in all of them leave little to analyse. So",
+        "# it is ASSUMED that nobody outside knows columns of two of these sets together. Correct the sets; say why in",
+        "# because. Who knows more is not covered: that risk stands with every solution and k over all in the reports.",
+        "# For k over all of them, put [[require]] in the place of the scenarios, and the search composite:",
+        "# [[require]]",
+        '# model = "k-anonymity"',
+        f"# k = {k}",
+        "",
+    ]
+    for name, knows in sets_known_together(names).items():
+        lines += [
+            "[[scenario]]",
+            f"name = {_quote(name)}",
+            f"knows = [{', '.join(map(_quote, knows))}]",
+            f"because = {_quote(APART)}",
+            "require = [",
+            *(f"    {each}," for each in demands),
+            "]",
+            "",
+        ]
+    return [*lines, *_risk_limit(k)]
+
+
+def _search_apart(k: int) -> list[str]:
+    """The search that masks sets of columns apart."""
+    return [
+        "[[search]]",
+        'name = "mixed-grouping"  # columns of one scenario are masked together, those of others apart',
+        f"k = {k}",
+        f"largest_k = {10 * k}",
+        "",
+        "[[search]]",
+        'name = "composite"  # all columns together, which keeps k in every scenario too: better where they are tied',
+        f"k = {k}",
+        "",
     ]
 
 
@@ -451,7 +549,7 @@ def _diversity(
     `commonest`: share of the records with the commonest value of each; `records`: records of a class.
     """
     few = [c.name for c in columns if c.role == Role.CONFIDENTIAL and 2 <= c.distinct <= FEW_VALUES]
-    held = [name for name in few if demanded and (1 - commonest[name]) * records >= ENOUGH_OTHERS]
+    held = _diverse_names(columns, commonest, records) if demanded else []
     left = [name for name in few if name not in held]
     lines = list[str]()
     if held:
@@ -468,6 +566,12 @@ def _diversity(
             *_two_values(left, "# "),
         ]
     return lines
+
+
+def _diverse_names(columns: Sequence[ColumnProfile], commonest: Mapping[str, float], records: int) -> list[str]:
+    """Confidential columns of few values of which a class may be asked to hold two."""
+    few = [c.name for c in columns if c.role == Role.CONFIDENTIAL and 2 <= c.distinct <= FEW_VALUES]
+    return [name for name in few if (1 - commonest[name]) * records >= ENOUGH_OTHERS]
 
 
 def _two_values(names: Sequence[str], mark: str) -> list[str]:
@@ -500,6 +604,8 @@ AT_WORK = frozenset(
     "professione lavoro istruzione beroep werk opleiding".split()
 )
 """Words about what colleagues know."""
+SEEN_BY_NEIGHBOURS = frozenset({"age", "sex", "race", "place", "event", "life"})
+"""What names of columns are about that neighbours know."""
 
 
 def _who_knows(names: Sequence[str]) -> dict[str, list[str]]:
@@ -566,14 +672,26 @@ def _risk_limit(k: int) -> list[str]:
     ]
 
 
-def _rules(table: Table, columns: Sequence[ColumnProfile], derived: Sequence[RecognisedDerivation] = ()) -> list[str]:
-    """Relations that every record keeps and that look meant, but those that recomputed columns keep by themselves."""
+def _rules(
+    table: Table,
+    columns: Sequence[ColumnProfile],
+    derived: Sequence[RecognisedDerivation] = (),
+    apart: Sequence[Sequence[str]] = (),
+) -> list[str]:
+    """Relations that every record keeps and that look meant, without those that recomputed columns keep by themselves
+    or that tie sets which are masked apart.
+    """
     roles = {column.name: column.role for column in columns}
     shown = [name for name in table.names if roles.get(name) not in UNPUBLISHED]
     masked = [name for name in shown if roles.get(name) == Role.QUASI_IDENTIFIER]
     following = {each.name for each in derived}
     found = [each for each in proposed_rules(table, shown, masked) if "\n" not in each.rule]
     found = [each for each in found if not set(read_rule(each.rule).columns) & following]
+    if apart:
+        place = {name: number for number, names in enumerate(apart) for name in names}
+        found = [
+            each for each in found if len({place[name] for name in read_rule(each.rule).columns if name in place}) < 2
+        ]
     if not found:
         return []
     lines = [
@@ -619,7 +737,9 @@ def _draft_income(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
     ]
 
 
-def _tail(table: Table) -> list[str]:
+def _tail(table: Table, source: Path, plan: Path, foreign: ForeignSettings) -> list[str]:
+    share = 0.01 if foreign.suppression is None else foreign.suppression
+    format = _quote(format_returned(source))
     budget = "60s" if len(table) <= 10_000 else "5m" if len(table) <= LARGE else "15m"
     return [
         "[run]",
@@ -631,11 +751,17 @@ def _tail(table: Table) -> list[str]:
         'risk = ["class-risk"]  # of a perturbed file, which has no classes: one-to-one-linkage',
         "",
         "[release]",
-        'format = "csv"        # or parquet',
+        f"format = {format:<12} # or csv, csv.gz, parquet, xlsx, sav, dta, xpt",
         'order = "shuffled"    # or kept: but the order of rows can identify people',
-        'suppression = "1%"    # largest share of records that may be suppressed',
+        f'suppression = "{100 * share:g}%"    # largest share of records that may be suppressed',
         "",
+        *foreign.describe(source.name, plan.name),
     ]
+
+
+def _value(value: Any) -> str:
+    """A TOML string or number."""
+    return _quote(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _quote(text: str) -> str:

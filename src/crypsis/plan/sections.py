@@ -26,6 +26,7 @@ from crypsis.searches import searches
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Kind, Role, Scale
 from crypsis.table.equivalence_classes import HOW_READ, MissingReading
+from crypsis.table.readers.formats import WrittenFormat
 from crypsis.table.readers.notation import DATE_FORMS
 from crypsis.table.rules import read_derivation, read_rule
 
@@ -474,7 +475,7 @@ class Running(Settings):
 class Release(Settings):
     """How the file is published."""
 
-    format: Literal["csv", "parquet"] = Field(default="csv", description="format of the released data")
+    format: WrittenFormat = Field(default="csv", description="format of the released data")
     order: Literal["shuffled", "kept"] = Field(
         default="shuffled", description="order of the rows; the original order can identify people"
     )

@@ -20,6 +20,7 @@ from crypsis.table.equivalence_classes import (
     ClassContents,
     EquivalenceClasses,
     MissingReading,
+    alike_on_both_sides,
     alike_records,
     equivalence_class_sizes,
 )
@@ -37,7 +38,7 @@ class KAnonymity(PrivacyModel):
     - Paper: Samarati (2001); Sweeney (2002)
     - Cost: O(n)
     - Departures: a suppressed record belongs to no class (decision 0006); four readings of a missing cell (decision
-      0005)
+      0005), of which `target` is the (k, k)-anonymity of Gionis, Mazza and Tassa (2008): both sides (decision 0026)
 
     Examples
     --------
@@ -66,8 +67,9 @@ class KAnonymity(PrivacyModel):
         return self.k
 
     def levels(self, table: Table) -> Floats:
-        # How many records are alike with each one: by default the size of its class.
-        return alike_records(table, self.known_columns(table), self.missing, self._truth)
+        # How many records are alike with each one: by default the size of its class. By true values both sides count:
+        # the records that may be a person's, and the persons whose a record may be; blank records alone are no cover.
+        return alike_on_both_sides(table, self.known_columns(table), self.missing, self._truth)
 
     def bind_original(self, original: Table) -> KAnonymity:
         if self.missing != "target":
@@ -85,6 +87,8 @@ class KAnonymity(PrivacyModel):
         if not (table.codes(names)[table.kept] == MISSING).any():
             return ""
         text = IN_WORDS[self.missing]
+        if self.missing == "target":
+            return f"{text}, and as many persons are not contradicted by a record; the smaller number counts"
         if self.missing != "wildcard":
             return text
         stricter = worst_record_under_model(alike_records(table, names, "conservative"), "at least")

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from crypsis.attacks.linkage import MeasuredAttack, choose_worst_linkage
 from crypsis.audits import Audit
-from crypsis.errors import PlanError, ReleaseRefused
+from crypsis.errors import PlanError, ReleaseRefused, listing
 from crypsis.masking.following import recompute_following
 from crypsis.measures.linkage_attacks import HeldOutLinkage
 from crypsis.measures.objective import OverallFigure, keeps_objective_limit
@@ -50,7 +50,6 @@ from crypsis.release.leaks import refuse_leaks
 from crypsis.release.ledger import LedgerEntry, ReleaseLedger, earlier_findings
 from crypsis.release.manifest import seal, sha256, write_beside_manifest, write_manifests
 from crypsis.release.published import (
-    Format,
     Order,
     Population,
     flatten,
@@ -77,10 +76,14 @@ from crypsis.table.aligning import aligned_pair, refuse_unaligned_roles
 from crypsis.table.files import atomic_folder, write_table
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.precision import at_source_precision
+from crypsis.table.readers.formats import WrittenFormat, writers
 from crypsis.table.table import PERTURBATION, Table
 from crypsis.text import attacker_text, confidential_text, measured_attack_text
 
 __all__ = ["ReleaseDescription", "publish", "seal", "sha256"]
+
+EXACT = ("csv", "csv.gz", "parquet")
+"""Formats that hold every table exactly."""
 
 
 def publish(
@@ -90,7 +93,7 @@ def publish(
     models: Sequence[PrivacyModel],
     original: Table | Frame | None = None,
     description: ReleaseDescription | None = None,
-    format: Format = "csv",
+    format: WrittenFormat = "csv",
     order: Order = "shuffled",
     rng: Generator | None = None,
     limits: Sequence[MeasuredLimit] = (),
@@ -116,8 +119,9 @@ def publish(
     description : ReleaseDescription, optional
         What the reports say beside what is measured, and the seed that no public file may show; by default from the
         provenance of the table.
-    format : {"csv", "parquet"}
-        Format of the data.
+    format : {"csv", "csv.gz", "parquet", "xlsx", "sav", "dta", "xpt"}
+        Format of the data. Labels of variables and values are written where the format has them; all but csv, csv.gz
+        and parquet need the extra ``files``.
     order : {"shuffled", "kept"}
         Order of the rows.
     rng : Generator, optional
@@ -238,7 +242,7 @@ class TablePublication:
     population: Population | None
     models: Sequence[PrivacyModel]
     description: ReleaseDescription
-    format: Format
+    format: WrittenFormat
     order: Order
     limits: Sequence[MeasuredLimit]
     scenarios: Mapping[str, Sequence[str]] | None
@@ -364,7 +368,7 @@ def _refuse_attacks(
         )
 
 
-def _write_data(public: Path, published: Table, format: Format) -> Path:
+def _write_data(public: Path, published: Table, format: WrittenFormat) -> Path:
     """Write the data and their schema; the file of the data."""
     schema = schema_of(published, format)
     write_table(published, public / schema["file"])
@@ -379,13 +383,27 @@ def _read_again(
     schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
     again = read_published(public, schema)
     if again.fingerprint() != published.fingerprint():
-        raise ReleaseRefused(
-            "nothing was released: the written file does not read back as the table that was judged; "
-            "please report this with the format and the kinds of the columns"
-        )
+        raise ReleaseRefused(_explain_difference(again, published, schema["format"]))
     if judge_table(again) != list(verdicts):
         raise ReleaseRefused("nothing was released: the written file is judged differently from the table in memory")
     return again
+
+
+def _explain_difference(again: Table, published: Table, format: str) -> str:
+    """Why a written file is not the table that was judged: which columns its format does not hold exactly."""
+    start = "nothing was released: the written file does not read back as the table that was judged"
+    kind = writers.of(f"data.{format}")
+    if kind is None or format in EXACT:
+        return f"{start}; please report this with the format and the kinds of the columns"
+    if len(again) != len(published):
+        return f"{start}: {kind.what} does not hold records without any value; choose the format csv or parquet"
+    names = [name for name in published.names if _column_alone(again, name) != _column_alone(published, name)]
+    return f"{start}: {kind.what} does not hold {listing(map(repr, names))} exactly; choose the format csv or parquet"
+
+
+def _column_alone(table: Table, name: str) -> str:
+    """The fingerprint of one column."""
+    return table.drop(other for other in table.names if other != name).fingerprint()
 
 
 def _rules(

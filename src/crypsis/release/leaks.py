@@ -6,9 +6,12 @@ cannot be distinguished from it and is ignored.
 
 from __future__ import annotations
 
+import gzip
 import html
+import io
 import json
 import re
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -23,11 +26,12 @@ from crypsis.measures.masking_description import Treatment
 from crypsis.measures.measure import Better, Reading, measures
 from crypsis.privacy import models
 from crypsis.privacy.model import Sense
-from crypsis.release.published import Format, Order
+from crypsis.release.published import Order
 from crypsis.report.codebook import codebook_words
 from crypsis.report.content import RECEIVED
 from crypsis.table.attribute import Dates, Kind, Role
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.readers.formats import WrittenFormat
 from crypsis.table.table import UNKNOWN, Table
 from crypsis.text import masking_treatment_text, published_weight_text, recomputed_text
 
@@ -46,6 +50,8 @@ OTHER_WORDS = ("true", "false", "null", "Crypsis", "UTC")
 """Words of public files that no type lists."""
 COUNTED = "data-*.parquet"
 """Data that are counted and never read as a whole: the count compares their labels with the schema."""
+BINARY = (".parquet", ".xlsx", ".sav", ".dta", ".xpt")
+CELLS_OF_A_WORKBOOK = ("xl/sharedStrings", "xl/worksheets/")
 WRITTEN = ("report.json", "manifest.json")
 """Files with free text; the HTML report is rendered from the first."""
 
@@ -63,16 +69,19 @@ def refuse_leaks(
     sentences: Iterable[str] = (),
 ) -> None:
     """Search the public folder; a refusal names files and columns, never the value that was found."""
-    files = {path.name: path.read_bytes() for path in sorted(public.iterdir()) if not path.match(COUNTED)}
+    files = {path.name: _unpack(path) for path in sorted(public.iterdir()) if not path.match(COUNTED)}
     rare = _rare_labels(original, published) if original is not None else {}
     known = _ordinary(published, sentences, files)
     found: list[str] = []
     # The labels a binary file spells are those of the table read back from it; short ones occur in numbers by chance.
     long = {label: column for label, column in rare.items() if len(label.encode()) >= LONG_LABEL}
     for name, content in files.items():
-        wanted = long if name.endswith(".parquet") else rare
+        wanted = long if name.endswith(BINARY) else rare
         found += [f"{name} has a rare value of column {c!r}" for c in _labels_in(content, wanted, known)]
-        if not name.startswith("data."):
+        if name.startswith("data."):
+            words = "\n".join(_words_beside_cells(published)).encode()
+            found += [f"{name} has a rare value of column {c!r} in its labels" for c in _labels_in(words, rare, known)]
+        else:
             found += [f"{name} {what}" for what in _secrets_in(content, risks, seed)]
         if name in WRITTEN:
             figures = _figures_in_texts(json.loads(content))
@@ -83,8 +92,27 @@ def refuse_leaks(
         raise ReleaseRefused(
             f"nothing was released: the public part would disclose what it must not "
             f"({'; '.join(dict.fromkeys(found))}); check the "
-            f"title, the description of the method and the names of uses"
+            f"title, the description of the method, the names of uses and the labels of columns"
         )
+
+
+def _unpack(path: Path) -> bytes:
+    """The content of a public file; of a packed one what is packed, of a workbook the parts with its cells."""
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        return gzip.decompress(content)
+    if path.suffix != ".xlsx":
+        return content
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        parts = [name for name in book.namelist() if name.startswith(CELLS_OF_A_WORKBOOK)]
+        return b"\n".join(book.read(name) for name in parts)
+
+
+def _words_beside_cells(published: Table) -> list[str]:
+    """What a data file that was read back says beside its cells: labels of columns, values and missing codes."""
+    texts = [attribute.label for attribute in published.attributes]
+    texts += [text for attribute in published.attributes for text, _ in attribute.codes]
+    return texts + [text for attribute in published.attributes for text, _, _ in attribute.missing_codes]
 
 
 def _rare_labels(original: Table, published: Table) -> dict[str, str]:
@@ -141,7 +169,7 @@ def _fixed_words() -> str:
         for on in (True, False)
     ]
     texts += [recomputed_text("0"), *map(published_weight_text, ("rounded:1", "noise:1", "raked", "raked:0"))]
-    texts += [word for kind in (Order, Format, Dates, Sense, Better) for word in get_args(kind)]
+    texts += [word for kind in (Order, WrittenFormat, Dates, Sense, Better) for word in get_args(kind)]
     for cls in classes:
         texts.append(str(getattr(cls, "definition", "")))
         texts += [str(info.description) for info in cls.model_fields.values()]

@@ -17,16 +17,17 @@ from crypsis.table.aligning import with_dates
 from crypsis.table.attribute import UNPUBLISHED, Kind
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.readers.formats import WrittenFormat
 from crypsis.table.table import LOCAL, Column, Table
 
 Order = Literal["shuffled", "kept"]
 """Whether the rows of a release are shuffled."""
-Format = Literal["csv", "parquet"]
-"""File types of a release."""
+PLAIN_CELLS = {"decimal": ".", "thousands": "", "dates": ()}
+PLAIN_TEXT = {"encoding": "utf8", "delimiter": ",", **PLAIN_CELLS}
 PUBLISHED_FORM: dict[str, dict[str, Any]] = {
-    ".csv": {"encoding": "utf8", "delimiter": ",", "decimal": ".", "thousands": "", "dates": ()}
-}
-"""How released text is written, whatever its cells look like."""
+    "csv": PLAIN_TEXT, "csv.gz": PLAIN_TEXT, "xlsx": {"sheet": "data", **PLAIN_CELLS}
+}  # fmt: skip
+"""How released text is written in a format, whatever its cells look like."""
 
 
 def order_published_rows(masked: Table, order: str, rng: Generator | None = None) -> NDArray[np.intp]:
@@ -69,7 +70,7 @@ def _used_categories(table: Table, name: str) -> Table:
     return table.with_columns({}, attributes={name: plain}).with_categories(name, used, kind)
 
 
-def schema_of(table: Table, format: Format) -> dict[str, Any]:
+def schema_of(table: Table, format: WrittenFormat) -> dict[str, Any]:
     """The schema of a published table as plain data."""
     columns = []
     for attribute in table.attributes:
@@ -102,7 +103,7 @@ def read_published(folder: Path, schema: dict[str, Any]) -> Table:
         kinds={c["name"]: c["kind"] for c in columns},
         missing=(),  # an empty text in quotation marks is a category; an empty cell is missing
         masked=True,
-        **PUBLISHED_FORM.get(Path(schema["file"]).suffix, {}),
+        **PUBLISHED_FORM.get(schema["format"], {}),
     )
     if list(table.names) != [c["name"] for c in columns]:
         raise TableError(f"{schema['file']}: its columns are not those of schema.json")

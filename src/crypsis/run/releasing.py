@@ -19,6 +19,7 @@ from crypsis.release.published import keep_published_members
 from crypsis.rulebook import Rulebook
 from crypsis.run.choosing import Solution, figure_for_choosing
 from crypsis.run.front import Front
+from crypsis.table.readers.formats import WrittenFormat
 from crypsis.table.table import PERTURBATION, Table
 from crypsis.text import intruder_text, ruin_text
 from crypsis.text.reports import offer_title_for_reports
@@ -58,6 +59,7 @@ class ReleaseTerms:
     waivers: Mapping[str, str] | None  # findings and rules that may pass, with reasons; None: those of the plan
     sign: str | Path | None  # file of a private key
     preview: bool = False  # only to be looked at: not entered into the ledger of releases
+    format: WrittenFormat | None = None  # of the data; that of the plan unless given
 
 
 def release_solution(
@@ -92,7 +94,7 @@ def release_solution(
             seed=seed,
             beside=beside or {},
         ),
-        format=plan.release.format,
+        format=terms.format or plan.release.format,
         order=plan.release.order,
         limits=_limits(plan, original if released is None else released, ReleaseDescription.of(masked).family),
         scenarios={each.name: each.knows for each in plan.scenario} or None,

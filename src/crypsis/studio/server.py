@@ -8,7 +8,7 @@ import json
 import logging
 import socket
 import webbrowser
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -150,12 +150,21 @@ ATTEMPTS = 20
 
 
 def serve_studio(
-    path: Path | None, port: int, say: Callable[[str], None], *, browser: bool = True, own_name: bool = True
+    path: Path | None,
+    port: int,
+    say: Callable[[str], None],
+    form: Mapping[str, Any] | None = None,
+    *,
+    browser: bool = True,
+    own_name: bool = True,
 ) -> None:
-    """Run the server of the studio with its routes, on this machine only, until it is stopped by Ctrl-C."""
+    """Run the server of the studio with its routes, on this machine only, until it is stopped by Ctrl-C.
+
+    `form`: how the file is read, as `read_table` takes it.
+    """
     own = studio_home()
     sweep_uploads(own)
-    session = open_example_session(own) if path is None else open_path(path)
+    session = open_example_session(own) if path is None else open_path(path, form)
     workspace = Workspace(own)
     studio = workspace.open(session)
     entry, listeners = _take_place(own, port, own_name)

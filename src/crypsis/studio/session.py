@@ -21,7 +21,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, InlineTable, Item
 from tomlkit.items import Table as TomlTable
 
-from crypsis.errors import CrypsisError, PlanError, SearchError, TableError
+from crypsis.errors import CrypsisError, PlanError, SearchError, TableError, listing
 from crypsis.measures.masking_description import MaskingDescription
 from crypsis.measures.utility import PropensityScore, UtilityCard, general_utility_of_card
 from crypsis.plan import Plan, draft
@@ -35,6 +35,7 @@ from crypsis.table.example import EDUCATION, INVENTED, example, hierarchies
 from crypsis.table.files import read_table, write_atomically, write_hierarchy_file, write_table
 from crypsis.table.profile import Profile, profile
 from crypsis.table.readers import readers
+from crypsis.table.readers.excel import sheets_of_workbook
 from crypsis.table.readers.text import TEXT
 from crypsis.table.table import Table
 
@@ -157,8 +158,8 @@ MOST_COLUMNS = 2000
 class FileReading:
     """A file that is read in the background: its profile, and the table as the plan describes it."""
 
-    def __init__(self, source: Path, plan: Path) -> None:
-        self.source, self.plan = source, plan
+    def __init__(self, source: Path, plan: Path, form: Mapping[str, Any] | None = None) -> None:
+        self.source, self.plan, self._form = source, plan, dict(form or {})
         self.profile: Profile | None = None
         self.problem = ""
         self._raw: Table | None = None
@@ -184,8 +185,7 @@ class FileReading:
     def _read(self) -> None:
         try:
             self._refuse_wide(_header_width(self.source))
-            settings = Plan.read(self.plan).data if self.plan.exists() else None
-            raw = read_table(self.source, **({} if settings is None else settings.reading()))
+            raw = read_table(self.source, **self._options())
             self._refuse_wide(len(raw.names))
             seen = profile(raw)
             if not self.plan.exists():
@@ -196,6 +196,18 @@ class FileReading:
             self.problem = _with_plan(_without_folder(str(error), self.source.parent), self.source.name)
         except (OSError, MemoryError) as error:
             self.problem = f"{self.source.name} cannot be read ({type(error).__name__}); check the file and try again"
+
+    def _options(self) -> dict[str, Any]:
+        """How the file is read: as the plan says, or as given; of several sheets the first, until another is chosen."""
+        if self.plan.exists():
+            if self._form:
+                raise TableError(
+                    f"{self.plan.name} says how {self.source.name} is read; change it on the Data page, or remove the "
+                    f"plan and open the file again"
+                )
+            return Plan.read(self.plan).data.reading()
+        sheets = sheets_of_workbook(self.source)
+        return {**({"sheet": sheets[0]} if len(sheets) > 1 else {}), **self._form}
 
     def _refuse_wide(self, columns: int) -> None:
         if columns > MOST_COLUMNS:
@@ -279,7 +291,9 @@ def read_choices(plan: Path) -> Choices:
 class Session:
     """A file with its plan and run."""
 
-    def __init__(self, source: Path, plan: Path, run: Path | None = None) -> None:
+    def __init__(
+        self, source: Path, plan: Path, run: Path | None = None, form: Mapping[str, Any] | None = None
+    ) -> None:
         self.source, self.plan_path = source, plan
         self._choices_path = choices_path(plan)
         self.lock = threading.RLock()
@@ -290,7 +304,7 @@ class Session:
         self._outdated: tuple[list[str], bool] | None = None
         self._general: dict[tuple[Path | None, int], tuple[PropensityScore, ...]] = {}
         self._decoding = threading.Lock()  # separate: decoding a large table must not block other requests
-        self.reading = FileReading(source, plan).begin()
+        self.reading = FileReading(source, plan, form).begin()
         if run is not None:
             self.change(run=run.name)
 
@@ -535,9 +549,11 @@ ENDINGS = readers.suffixes()
 """Suffixes of the files that are read."""
 
 
-def open_path(path: Path) -> Session:
-    """The session for a data file, a plan or a run folder."""
+def open_path(path: Path, form: Mapping[str, Any] | None = None) -> Session:
+    """The session for a data file, a plan or a run folder; `form`: how a data file is read."""
     path = path.expanduser().resolve()
+    if form and (path.is_dir() or path.suffix.lower() == ".toml"):
+        raise PlanError(f"{path.name} says itself how its file is read; leave {listing(form)} out")
     if (path / STORE).is_file():
         return _open_run(path)
     if path.is_dir():
@@ -551,7 +567,7 @@ def open_path(path: Path) -> Session:
             f"{path.name} ends in {path.suffix or 'nothing'!r}; the studio reads {', '.join(ENDINGS)}, a plan (.toml) "
             f"or a run folder"
         )
-    return Session(path, path.with_name(f"{path.stem}-plan.toml"))
+    return Session(path, path.with_name(f"{path.stem}-plan.toml"), form=form)
 
 
 def open_plan(plan: Path, source: Path | None = None) -> Session:

@@ -22,11 +22,14 @@ SECONDS = 86_400.0
 
 def read_aligned(original: Table, path: str | Path) -> Table:
     """Read a masked file in the columns, roles and codes of the original."""
+    return align(original, read_beside(original, path), str(path))
+
+
+def read_beside(original: Table, path: str | Path) -> Table:
+    """Read a masked file before it is aligned: by what it says itself, and with the kinds of the original."""
     kinds = {a.name: a.kind.value for a in original.attributes if not a.numeric}
     present = set(read_table(path, masked=True).names)
-    return align(
-        original, read_table(path, kinds={n: k for n, k in kinds.items() if n in present}, masked=True), str(path)
-    )
+    return read_table(path, kinds={n: k for n, k in kinds.items() if n in present}, masked=True)
 
 
 def align(original: Table, masked: Table, where: str = "the masked table") -> Table:

@@ -133,6 +133,8 @@ class Attribute:
         Categories and the codes that stand for them in the file, as SPSS, Stata and SAS have them.
     missing_codes : tuple of (str, lowest, highest)
         Codes of the file that mean missing, with their label.
+    stored : object
+        Type of the column in the file or frame, a polars type; None where the table comes from neither.
 
     Examples
     --------
@@ -156,6 +158,7 @@ class Attribute:
     label: str = field(default="", repr=False)
     codes: tuple[tuple[str, float | str], ...] = field(default=(), repr=False)
     missing_codes: tuple[tuple[str, float | str, float | str], ...] = field(default=(), repr=False)
+    stored: Any = field(default=None, repr=False, compare=False)
 
     @property
     def numeric(self) -> bool:

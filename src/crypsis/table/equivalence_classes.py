@@ -285,6 +285,44 @@ def alike_records(
     return found
 
 
+def count_persons_alike(masked: Table, names: Sequence[str], original: Table | None = None) -> Floats:
+    """For every kept record, the other side of its class: how many kept persons it contradicts in no cell.
+
+    A true value that is missing too is read conservatively: a published value contradicts it. Without the original the
+    published cells stand for the true ones, which counts fewer persons, never more.
+
+    Returns float64[n], NaN for a record not kept.
+
+    >>> people = Table.from_columns({"sex": ["f", "f", "m"], "town": ["a", "b", "b"]}, {"sex": "quasi"})
+    >>> masked = people.with_columns({"town": np.array([-1, 1, 1], np.int32)})
+    >>> count_persons_alike(masked, ["sex", "town"], people).tolist()
+    [2.0, 1.0, 1.0]
+    """
+    kept, shown = masked.kept, masked.codes(names)
+    truth = shown if original is None else true_codes_in_classes(masked, original, names)
+    records, persons = equivalence_classes(shown[kept]), equivalence_classes(truth[kept])
+    rows, known, amounts = shown[kept][records.first], truth[kept][persons.first], _amounts(persons, None)
+    alike = np.zeros(records.count)
+    for present, members in _patterns(rows):
+        alike[members] = _equal(known[:, present], amounts, rows[members][:, present])
+    found = np.full(len(masked), np.nan)
+    found[kept] = alike[records.of]
+    return found
+
+
+def alike_on_both_sides(
+    table: Table, names: Sequence[str], reading: MissingReading, original: Table | None = None
+) -> Floats:
+    """What k-anonymity counts for every kept record of a class: `alike_records`, by true values both sides.
+
+    Under `target` the smaller of two numbers: the records that may be a person's, and the persons whose a record may
+    be, as (k, k)-anonymity demands (Gionis, Mazza and Tassa 2008). Under the other readings both sides agree or the
+    first is the smaller.
+    """
+    found = alike_records(table, names, reading, original)
+    return found if reading != "target" else np.minimum(found, count_persons_alike(table, names, original))
+
+
 def missing_in_class_columns(table: Table, names: Sequence[str]) -> bool:
     """Whether records lack values in columns, so that equivalence classes depend on how missing is read."""
     return bool((table.codes(names)[table.kept] == MISSING).any())

@@ -196,7 +196,8 @@ def write_table(
     table : Table or frame
         What is written.
     path : path
-        Ends in .csv, .tsv, .tab, .txt, .parquet, .pq, .xlsx, .sav, .dta or .xpt and must not exist.
+        Ends in .csv, .tsv, .tab, .txt, .csv.gz, .tsv.gz, .parquet, .pq, .xlsx, .sav, .zsav, .dta or .xpt and must not
+        exist.
     spreadsheet_safe : bool
         Put an apostrophe before text and names that a spreadsheet would read as a formula. The apostrophe stays when
         the file is read again: remove the first one to restore the text.
@@ -221,16 +222,15 @@ def write_table(
     'people.csv'
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    chosen = writers.of(path.name)
+    chosen, suffix = writers.of(path.name), writers.suffix_of(path.name)
     if chosen is None:
         known = listing(writers.suffixes(), most=20)
-        raise TableError(f"{path} ends in {suffix or 'nothing'!r}; a table is written to {known}")
+        raise TableError(f"{path} ends in {path.suffix.lower() or 'nothing'!r}; a table is written to {known}")
     # The floats of an object column of pandas are known only after the conversion.
     written = as_table(table)
     frame = nw.from_native(to_frame(written), eager_only=True).to_polars()
     frame = frame.with_columns(map(encode_series_zeros, frame.get_columns()))
-    if spreadsheet_safe and chosen is writers.of("table.csv"):
+    if spreadsheet_safe and chosen in (writers.of("table.csv"), writers.of("table.csv.gz")):
         from crypsis.table.readers.text import guard_text_file
 
         frame = guard_text_file(frame)

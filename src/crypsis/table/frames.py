@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -231,7 +232,9 @@ def table_of(
         wish = _wish(name, roles.get(name, Role.UNDECIDED), kinds.get(name))
         series = _native_series(native, backend, place)
         declared = None if wish.kind is Kind.NUMERIC else _declared_categories(series, backend)
-        attribute, column = encode(name, _as_polars(series, backend, name), wish, source, declared)
+        cells = _as_polars(series, backend, name)
+        attribute, column = encode(name, cells, wish, source, declared)
+        attribute = attribute.but(stored=cells.dtype)
         if name in hierarchies:
             ordered = declared is not None or wish.order is not None
             attribute, column = attach_built_hierarchy(hierarchies[name], attribute, column, source, ordered=ordered)
@@ -352,9 +355,30 @@ def _blank_identifiers(table: Table) -> Table:
 
 
 def _fresh(table: Table, name: str) -> pl.Series:
+    """A column of a table without its frame, in the type the column had where its values still allow it."""
+    attribute = table.attribute(name)
     if table.holds_numbers(name):
-        return _number_series(table.column(name), table.attribute(name))
-    return _label_codes(table.column(name), table.labels(name), name)
+        stored = attribute.stored
+        typed = stored is not None and (stored.is_numeric() or stored == pl.Datetime)
+        return _number_series(table.column(name), attribute, stored if typed else None)
+    return _as_stored(_label_codes(table.column(name), table.labels(name), name), table.labels(name), attribute)
+
+
+def _as_stored(texts: pl.Series, labels: tuple[str, ...], attribute: Attribute) -> pl.Series:
+    """Categories as the truth values, whole numbers or categories that they were; else as text."""
+    stored = attribute.stored
+    if stored == pl.Boolean and set(labels) <= {"true", "false"}:
+        return texts == "true"
+    if stored is not None and stored.is_integer() and all(_WHOLE.fullmatch(label) for label in labels):
+        numbers = texts.cast(stored, strict=False)
+        return numbers if numbers.null_count() == texts.null_count() else texts
+    if stored in (pl.Enum, pl.Categorical) and len(set(labels)) == len(labels):
+        return texts.cast(pl.Enum(labels) if attribute.kind is Kind.ORDINAL else pl.Categorical)
+    return texts
+
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]*")
+"""A whole number as its label is written."""
 
 
 def _restore_column(table: Table, name: str, origin: Origin) -> tuple[bool, Any]:

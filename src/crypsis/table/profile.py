@@ -36,8 +36,8 @@ from crypsis.table.role_words import (
     SURVEY,
 )
 from crypsis.table.structure import (
+    Codes,
     are_weights,
-    count_unique_for_structure,
     find_household_structure,
     follows_by_structure,
 )
@@ -306,16 +306,26 @@ def profile(table: Table | Frame, kinds: Mapping[str, Kind] | None = None) -> Pr
     1
     """
     table = as_table(table)
-    given = {attribute.name: _role_alone(table, attribute) for attribute in table.attributes}
+    codes = {name: table.codes([name])[:, 0] for name in table.names}  # sorting every column is what takes long: once
+    counts = {name: _value_counts(own) for name, own in codes.items()}
+    shapes = {name: _shape(table, name, counts[name]) for name in table.names}
+    given = {
+        each.name: _role(table, each, shapes[each.name], _evidence(table, each, shapes[each.name]))
+        for each in table.attributes
+    }
     roles = _roles_together(table, given)
-    columns = tuple(_column(table, each, *roles[each.name], (kinds or {}).get(each.name)) for each in table.attributes)
+    columns = tuple(
+        _column(table, each, (counts[each.name], shapes[each.name]), *roles[each.name], (kinds or {}).get(each.name))
+        for each in table.attributes
+    )
     declared = bool(table.quasi_identifiers)
     quasi = table.quasi_identifiers if declared else [c.name for c in columns if c.role == Role.QUASI_IDENTIFIER]
-    sizes = equivalence_classes(table.codes(quasi)).sizes
+    sizes = equivalence_classes(_beside(codes, quasi, table.rows)).sizes
     alone = int(np.sum(sizes == 1))
     smallest = int(sizes.min()) if len(sizes) else 0
     share = alone / table.rows if table.rows else 0.0
-    columns = _with_uniqueness(table, columns, table.quasi_identifiers if declared else profile_sure_quasi(columns))
+    sure = table.quasi_identifiers if declared else profile_sure_quasi(columns)
+    columns = _with_uniqueness(codes, columns, sure) if table.rows <= COUNTED_ROWS else columns
     return Profile(table.rows, columns, tuple(quasi), alone, share, smallest, declared, table.notes)
 
 
@@ -325,30 +335,29 @@ def profile_sure_quasi(columns: Iterable[ColumnProfile]) -> list[str]:
     return [column.name for column in quasi if column.reasons[0].clue is not Clue.SINGLING_OUT]
 
 
+def _beside(codes: Mapping[str, Codes], names: Sequence[str], rows: int) -> Codes:
+    """int32[n, names]: codes of columns side by side."""
+    return np.stack([codes[name] for name in names], axis=1) if names else np.empty((rows, 0), dtype=np.int32)
+
+
 def _with_uniqueness(
-    table: Table, columns: tuple[ColumnProfile, ...], quasi: Sequence[str]
+    codes: Mapping[str, Codes], columns: tuple[ColumnProfile, ...], quasi: Sequence[str]
 ) -> tuple[ColumnProfile, ...]:
     """The columns with how many records become unique by each beside the (other) quasi-identifiers."""
-    if table.rows > COUNTED_ROWS:
-        return columns
-    codes = {column.name: table.codes([column.name])[:, 0] for column in columns if column.role not in UNPUBLISHED}
-    classes = equivalence_classes(np.stack([codes[name] for name in quasi], axis=1)) if quasi else None
+    rows = len(next(iter(codes.values()), ()))
+    classes = equivalence_classes(_beside(codes, quasi, rows)) if quasi else None
     alone = int(np.sum(classes.sizes == 1)) if classes else 0
-    of = classes.of if classes else np.zeros(table.rows, dtype=np.int32)
+    of = (classes.of if classes else np.zeros(rows)).astype(np.int32)
     adds = dict[str, int]()
-    for name, own in codes.items():
+    for name in (column.name for column in columns if column.role not in UNPUBLISHED):
         if name in quasi:
-            adds[name] = alone - count_unique_for_structure(table, [other for other in quasi if other != name])
+            others = [other for other in quasi if other != name]
+            without = equivalence_classes(_beside(codes, others, rows)).sizes if others and rows else np.zeros(0)
+            adds[name] = alone - int(np.sum(without == 1))
         else:
-            pairs = equivalence_classes(np.stack([of.astype(np.int32), own], axis=1)) if table.rows else None
+            pairs = equivalence_classes(np.stack([of, codes[name]], axis=1)) if rows else None
             adds[name] = (int(np.sum(pairs.sizes == 1)) if pairs else 0) - alone
     return tuple(replace(column, adds=adds.get(column.name)) for column in columns)
-
-
-def _role_alone(table: Table, attribute: Attribute) -> tuple[Role, Reason]:
-    """The role of a column and why, from its name and its values."""
-    shape = _shape(table, attribute.name, _value_counts(table, attribute.name))
-    return _role(table, attribute, shape, _evidence(table, attribute, shape))
 
 
 OPEN = (Clue.UNDECIDED, Clue.SINGLING_OUT)
@@ -376,10 +385,16 @@ def _roles_together(table: Table, given: Mapping[str, tuple[Role, Reason]]) -> d
     return roles
 
 
-def _column(table: Table, attribute: Attribute, role: Role, why: Reason, declared: Kind | None) -> ColumnProfile:
-    name = attribute.name
-    counts = _value_counts(table, name)
-    shape = _shape(table, name, counts)
+def _column(
+    table: Table,
+    attribute: Attribute,
+    values: tuple[NDArray[np.int64], Shape],
+    role: Role,
+    why: Reason,
+    declared: Kind | None,
+) -> ColumnProfile:
+    """The profile of a column; `values`: how many records hold each of its values, and their form."""
+    name, (counts, shape) = attribute.name, values
     kind, because = (declared, Reason(Clue.KIND_DECLARED)) if declared else _kind(attribute, shape, role)
     return ColumnProfile(
         name=name,
@@ -424,9 +439,8 @@ class Shape:
         return self.present >= ENOUGH and self.alone > LARGEST_SHARE * self.present
 
 
-def _value_counts(table: Table, name: str) -> NDArray[np.int64]:
+def _value_counts(codes: Codes) -> NDArray[np.int64]:
     """How many records hold each value that occurs."""
-    codes = table.codes([name])[:, 0]
     counts = np.bincount(codes[codes != MISSING])
     return counts[counts > 0]
 
@@ -434,8 +448,10 @@ def _value_counts(table: Table, name: str) -> NDArray[np.int64]:
 def _shape(table: Table, name: str, counts: NDArray[np.int64]) -> Shape:
     present = int(counts.sum())
     alone = int(np.sum(counts == 1))
-    whole, peaks = _is_whole(table, name), len(counts) <= MOST_CODES and profile_several_peaks(table, name)
-    return Shape(present, len(counts), alone, whole, _is_running_number(table, name), _digits(table, name), peaks)
+    whole = _is_whole(table, name)
+    running = whole and _is_running_number(table.column(name), len(counts))
+    peaks = whole and len(counts) <= MOST_CODES and profile_several_peaks(table, name)
+    return Shape(present, len(counts), alone, whole, running, _digits(table, name), peaks)
 
 
 def _is_whole(table: Table, name: str) -> bool:
@@ -445,11 +461,9 @@ def _is_whole(table: Table, name: str) -> bool:
     return bool(np.all(np.isnan(numbers) | (numbers == np.round(numbers))))
 
 
-def _is_running_number(table: Table, name: str) -> bool:
-    if not _is_whole(table, name):
-        return False
-    numbers = np.unique(table.column(name)[~np.isnan(table.column(name))])
-    return len(numbers) > 0 and bool(numbers[-1] - numbers[0] < 2 * len(numbers))
+def _is_running_number(numbers: NDArray[np.float64], distinct: int) -> bool:
+    """Whether whole numbers, of which so many differ, have few gaps."""
+    return distinct > 0 and bool(np.nanmax(numbers) - np.nanmin(numbers) < 2 * distinct)
 
 
 def profile_several_peaks(table: Table, name: str) -> bool:
@@ -485,10 +499,9 @@ def _dips(left: int, middle: int, right: int) -> bool:
 
 
 def _digits(table: Table, name: str) -> int:
-    attribute = table.attribute(name)
-    lengths = {len(label) for label in attribute.categories if label.isdigit()}
-    every = all(label.isdigit() for label in attribute.categories)
-    return lengths.pop() if every and len(lengths) == 1 else 0
+    labels = table.attribute(name).categories
+    length = len(labels[0]) if labels else 0
+    return length if all(len(label) == length and label.isdigit() for label in labels) else 0
 
 
 def _evidence(table: Table, attribute: Attribute, shape: Shape) -> ColumnEvidence:
@@ -609,5 +622,5 @@ def builder_profile_suggests(table: Table, name: str) -> str:
     'intervals:5,10,20,40'
     """
     attribute = table.attribute(name)
-    shape = _shape(table, name, _value_counts(table, name))
+    shape = _shape(table, name, _value_counts(table.codes([name])[:, 0]))
     return builder_for(attribute, table.column(name), shape, attribute.kind)

@@ -52,6 +52,8 @@ def find_household_structure(table: Table, names: list[str]) -> str:
     'x1'
     """
     for name in names:
+        if not _begins_with_runs(table.column(name)[:FIRST]):
+            continue
         codes = table.codes([name])[:, 0]
         if not _are_runs(table, name, codes):
             continue
@@ -59,6 +61,14 @@ def find_household_structure(table: Table, names: list[str]) -> str:
         if any(_is_shared(table.codes([other])[:, 0], codes, starts) for other in table.names if other != name):
             return name
     return ""
+
+
+def _begins_with_runs(values: NDArray[Any]) -> bool:
+    """Whether equal values follow each other in the first records, which is soon seen."""
+    if not len(values):
+        return False
+    starts = int(np.sum(values[1:] != values[:-1])) + 1
+    return starts == len(np.unique(values))
 
 
 def _are_runs(table: Table, name: str, codes: Codes) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import zipfile
 import zlib
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from crypsis.errors import TableError, listing
 from crypsis.table.readers.formats import (
@@ -18,7 +19,14 @@ from crypsis.table.readers.formats import (
     memory_for_formats,
     readers,
     refuse_options,
+    writers,
 )
+from crypsis.table.readers.text import write_text_file
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from crypsis.table.table import Table
 
 SHARE = 4
 """Memory holds so many times what is unpacked."""
@@ -116,3 +124,12 @@ def _read_member(file: Input, name: str, content: bytes, options: ReadOptions) -
     unpacked = replace(file, name=name, content=content)
     refuse_options(inner, options, unpacked.shown)
     return inner.call(unpacked, options)
+
+
+# -- writing --
+
+
+@writers.add(".csv.gz", ".tsv.gz", what="a gz file")
+def write_gz(table: Table, frame: pl.DataFrame, suffix: str) -> bytes:
+    """Delimited text, packed; the header of the gz file names neither a file nor a time."""
+    return gzip.compress(write_text_file(table, frame, suffix.removesuffix(".gz")), mtime=0)

@@ -41,8 +41,8 @@ def _choose_table(tables: Sequence[str], shown: str) -> str:
         raise TableError(f"{shown} holds no table; give a database with one, or another file")
     if len(tables) > 1:
         raise TableError(
-            f"{shown} holds {len(tables)} tables: {listing(map(repr, tables))}; choose with a query such as "
-            f"--query 'select * from {tables[0]}'"
+            f"{shown} holds {len(tables)} tables: {listing(map(repr, tables))}; choose with --table {tables[0]}, or "
+            f"with a query such as --query 'select * from {tables[0]}'"
         )
     quoted = tables[0].replace('"', '""')
     return f'select * from "{quoted}"'

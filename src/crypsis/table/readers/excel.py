@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
+import logging
 import re
 import zipfile
 import zlib
 from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -29,6 +33,7 @@ from crypsis.table.readers.formats import (
 from crypsis.table.readers.text import as_plain
 
 if TYPE_CHECKING:
+    from crypsis.table.attribute import Attribute
     from crypsis.table.table import Table
 
 EXCEL = (".xlsx", ".xlsm", ".xls")
@@ -41,14 +46,19 @@ LONGEST_SHEET, WIDEST_SHEET = 1_048_576, 16_384
 LARGEST_WHOLE = 2.0**53
 OWN_SHEETS = ("data", "labels")
 """Sheets of a workbook that was written here."""
-LABEL_COLUMNS = ("column", "label", "kind", "code", "meaning")
-"""Columns of the sheet of labels."""
+LABEL_COLUMNS = ("column", "label", "kind", "code", "last code", "text code", "meaning")
+"""Columns of the sheet of labels; a range of codes that mean missing has a last code."""
+MISSING_ROW = "missing"
+"""Kind of a row of that sheet whose codes mean missing."""
+NO_TIME = dt.datetime(1980, 1, 1)
+"""When a written workbook says it was made, so that it does not tell when it was."""
 
 
 @readers.add(*EXCEL, what=WHAT, takes=WRITTEN | {"sheet"})
 def read_excel(file: Input, options: ReadOptions) -> Contents:
     """One sheet: the first row names the columns; dates and numbers by their cells, text by what it says."""
     fastexcel = import_format_extra("fastexcel", "files", file.shown, WHAT)
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it reports every empty column
     content = file.read()
     _refuse_strange(content, file.shown)
     try:
@@ -94,11 +104,31 @@ def _read_labels(book: Any, names: list[str]) -> dict[str, ColumnLabels]:
     if tuple(sheet.columns) != LABEL_COLUMNS:
         return {}
     found: dict[str, ColumnLabels] = {}
-    for name, label, kind, code, meaning in sheet.rows():
-        before = found.get(name) or ColumnLabels(label or "", {}, ordered=kind == "ordinal", spelt=True)
+    for name, label, kind, number, last, text, meaning in sheet.rows():
+        before = found.get(name) or ColumnLabels(label or "", {}, spelt=True)
+        code = number if number is not None else text
+        if kind == MISSING_ROW:
+            before = replace(before, missing=(*before.missing, (code, code if last is None else last)))
+        else:
+            before = replace(before, ordered=kind == "ordinal")
         known = {code: str(meaning)} if code is not None and meaning is not None else {}
         found[name] = replace(before, codes={**before.codes, **known})
-    return {name: each for name, each in found.items() if (name in names and each.codes) or each.label}
+    return {name: each for name, each in found.items() if name in names}
+
+
+def sheets_of_workbook(path: Path) -> list[str]:
+    """The names of the sheets of a workbook; none of a file that is no readable workbook or was written here."""
+    if not path.name.lower().endswith(EXCEL) or find_spec("fastexcel") is None:
+        return []
+    import fastexcel
+
+    try:
+        names = list(fastexcel.read_excel(path.read_bytes()).sheet_names)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: BLE001 - reading it says why
+        return []
+    return [] if names == list(OWN_SHEETS) else names
 
 
 def _refuse_strange(content: bytes, shown: str) -> None:
@@ -212,6 +242,7 @@ def write_excel(table: Table, frame: pl.DataFrame, suffix: str) -> bytes:
     buffer = io.BytesIO()
     safe = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "in_memory": True}
     with xlsxwriter.Workbook(buffer, {**safe, "nan_inf_to_errors": False}) as book:
+        book.set_properties({"created": NO_TIME})
         sheet = book.add_worksheet("data")
         forms = {pl.Date: book.add_format({"num_format": "yyyy-mm-dd"})}
         moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
@@ -228,21 +259,33 @@ def write_excel(table: Table, frame: pl.DataFrame, suffix: str) -> bytes:
                 _write_cells(sheet.write_number, [n if n is None else _ExactNumber(n) for n in numbers], place)
             else:
                 _write_cells(sheet.write_string, as_plain(series.to_frame()).to_series().cast(pl.String), place)
-        labelled = [a for a in table.attributes if a.label or a.codes]
-        if labelled:
+        rows = [row for each in table.attributes for row in _label_rows(each)]
+        if rows:
             notes = book.add_worksheet("labels")
-            rows: list[tuple[Any, ...]] = [LABEL_COLUMNS]
-            for each in labelled:
-                start = (each.name, each.label, each.kind.value)
-                used = [(*start, code, text) for text, code in each.codes if text in each.categories]
-                rows += used or [(*start, None, None)]
-            for line, row in enumerate(rows):
+            for line, row in enumerate([LABEL_COLUMNS, *rows]):
                 for place, cell in enumerate(row):
                     if isinstance(cell, str):
                         notes.write_string(line, place, cell)
                     elif cell is not None:
                         notes.write_number(line, place, cell)
     return buffer.getvalue()
+
+
+def _label_rows(attribute: Attribute) -> list[tuple[Any, ...]]:
+    """The rows of a column in the sheet of labels: its label, the codes of its categories, and those that mean
+    missing.
+    """
+
+    def row(kind: str, low: Any, high: Any, meaning: str | None) -> tuple[Any, ...]:
+        words = isinstance(low, str)
+        codes = (None, None, low) if words else (low, None if high == low else high, None)
+        return (attribute.name, attribute.label, kind, *codes, meaning)
+
+    kind = attribute.kind.value
+    rows = [row(kind, code, code, text) for text, code in attribute.codes if text in attribute.categories]
+    if not rows and (attribute.label or attribute.missing_codes):
+        rows = [row(kind, None, None, None)]
+    return rows + [row(MISSING_ROW, low, high, text or None) for text, low, high in attribute.missing_codes]
 
 
 class _ExactNumber(float):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from crypsis.errors import TableError, listing
 from crypsis.table.encoding import Source
@@ -189,7 +189,7 @@ class Format(Generic[F]):
 
 
 class Formats(Generic[F]):
-    """Formats by suffix, in the order in which they are added.
+    """Formats by suffix, in the order of the modules that add them.
 
     >>> from crypsis.table.readers import readers
     >>> readers.of("survey.SAV").what
@@ -216,7 +216,7 @@ class Formats(Generic[F]):
     def __iter__(self) -> Iterator[Format[F]]:
         for module in READ_FROM:
             import_module(f"crypsis.table.readers.{module}")
-        return iter(self._formats)
+        return iter(sorted(self._formats, key=lambda each: READ_FROM.index(each.call.__module__.rpartition(".")[2])))
 
     def suffixes(self) -> tuple[str, ...]:
         """All suffixes."""
@@ -226,6 +226,11 @@ class Formats(Generic[F]):
         """The format of a file by the end of its name; None if no suffix fits."""
         low = str(name).lower()
         return next((each for each in self if low.endswith(each.suffixes)), None)
+
+    def suffix_of(self, name: str | Path) -> str:
+        """The registered suffix of a file, such as .csv.gz; empty if none fits."""
+        low = str(name).lower()
+        return next((suffix for suffix in self.suffixes() if low.endswith(suffix)), "")
 
     def beginning(self, head: bytes) -> Format[F] | None:
         """The format of a file by its first bytes; None if none fits."""
@@ -238,6 +243,22 @@ readers: Formats[Reader] = Formats()
 """Functions that read files."""
 writers: Formats[Writer] = Formats()
 """Functions that write tables: the table, its frame and the suffix, as bytes."""
+WrittenFormat = Literal["csv", "csv.gz", "parquet", "xlsx", "sav", "dta", "xpt"]
+"""Formats of released data: the first suffix of every writer."""
+RETURNED: dict[str, WrittenFormat] = {
+    ".gz": "csv.gz", ".xlsx": "xlsx", ".xlsm": "xlsx", ".xls": "xlsx", ".sav": "sav", ".zsav": "sav", ".por": "sav",
+    ".dta": "dta", ".xpt": "xpt", ".sas7bdat": "xpt", ".parquet": "parquet", ".pq": "parquet",
+}  # fmt: skip
+"""The format in which a custodian who brings a file of this suffix gets one back; csv for all others."""
+
+
+def format_returned(name: str | Path) -> WrittenFormat:
+    """The format of a release of a file: that of the file where it is written, its successor, or csv.
+
+    >>> format_returned("survey.sas7bdat"), format_returned("people.tsv")
+    ('xpt', 'csv')
+    """
+    return RETURNED.get(Path(name).suffix.lower(), "csv")
 
 
 def refuse_options(chosen: Format[Reader], options: ReadOptions, shown: str) -> None:

@@ -266,10 +266,10 @@ MOST_MISSING = 3
 """Codes that mean missing which SPSS takes for a column."""
 
 
-@writers.add(".sav", what="an SPSS file")
+@writers.add(".sav", ".zsav", what="an SPSS file")
 def write_spss(table: Table, frame: pl.DataFrame, suffix: str) -> bytes:
     """Codes with value labels, variable labels, measures and the codes that mean missing."""
-    return _write(table, frame, ".sav")
+    return _write(table, frame, ".sav", {"compress": True} if suffix == ".zsav" else {})
 
 
 @writers.add(".dta", what="a Stata file")
@@ -284,7 +284,7 @@ def write_sas(table: Table, frame: pl.DataFrame, suffix: str) -> bytes:
     return _write(table, frame, ".xpt")
 
 
-def _write(table: Table, frame: pl.DataFrame, suffix: str) -> bytes:
+def _write(table: Table, frame: pl.DataFrame, suffix: str, settings: Mapping[str, Any] | None = None) -> bytes:
     pyreadstat = import_format_extra("pyreadstat", "files", "the file", f"a {WORDS[suffix]} file")
     _refuse_names(frame.columns, suffix)
     columns, values, measures = [], dict[str, dict[Any, str]](), dict[str, str]()
@@ -294,7 +294,10 @@ def _write(table: Table, frame: pl.DataFrame, suffix: str) -> bytes:
         columns.append(cells)
         values |= {series.name: texts} if texts else {}
         measures[series.name] = {Kind.NUMERIC: "scale"}.get(attribute.kind, attribute.kind.value)
-    extra: dict[str, Any] = {"column_labels": {a.name: a.label for a in table.attributes if a.label}}
+    extra: dict[str, Any] = {
+        "column_labels": {a.name: a.label for a in table.attributes if a.label},
+        **(settings or {}),
+    }
     if suffix != ".xpt":
         extra["variable_value_labels"] = values
     if suffix == ".sav":
@@ -304,6 +307,7 @@ def _write(table: Table, frame: pl.DataFrame, suffix: str) -> bytes:
             if told and each.name in ranges:
                 values[each.name] = {**told, **values.get(each.name, {})}
         extra |= {"variable_measure": measures, "missing_ranges": ranges}
+        extra["variable_format"] = {each.name: "F8.0" for each in columns if _shows_whole(each)}
     call = {".sav": "write_sav", ".dta": "write_dta", ".xpt": "write_xport"}[suffix]
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / f"data{suffix}"
@@ -314,7 +318,30 @@ def _write(table: Table, frame: pl.DataFrame, suffix: str) -> bytes:
                 f"the table cannot be written as a {WORDS[suffix]} file, whose texts and names are limited; write "
                 f".parquet or .csv"
             ) from None
-        return place.read_bytes()
+        return _without_time(place.read_bytes())
+
+
+TIMES = (
+    (re.compile(rb"(?<=^.{92})\d\d [A-Z][a-z]{2} \d\d\d\d:\d\d:\d\d", re.DOTALL), b"01 Jan 8000:00:00"),
+    (re.compile(rb"(?<=<timestamp>\x11)\d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d(?=</timestamp>)"), b"01 Jan 1980 00:00"),
+    (re.compile(rb"(?<=[ \d])\d\d[A-Z]{3}\d\d:\d\d:\d\d:\d\d"), b"01JAN80:00:00:00"),
+)
+"""When a file of SPSS, Stata or SAS says it was written, and what it says instead."""
+HEADER = 800
+"""Bytes at the beginning of a file among which these are."""
+
+
+def _without_time(content: bytes) -> bytes:
+    """The file as written at no particular time, so that it does not tell when it was."""
+    head = content[:HEADER]
+    for found, instead in TIMES:
+        head = found.sub(instead, head)
+    return head + content[HEADER:]
+
+
+def _shows_whole(cells: pl.Series) -> bool:
+    """Whether a column of numbers is shown without decimals."""
+    return cells.dtype == pl.Float64 and bool((cells == cells.round(0)).fill_null(True).all())
 
 
 def _refuse_names(names: list[str], suffix: str) -> None:
