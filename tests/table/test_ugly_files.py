@@ -435,10 +435,11 @@ def test_options_reach_the_reader(tmp_path: Path) -> None:
 def test_the_studio_reads_the_same_files_and_says_what_can_be_done(tmp_path: Path) -> None:
     from importlib.resources import files
 
-    from crypsis.studio.session import Session
+    from crypsis.studio.session import ENDINGS, Session
 
-    page = files("crypsis.studio").joinpath("templates", "data.html").read_text(encoding="utf-8")
-    assert f'accept="{",".join(readers.suffixes())}"' in page
+    page = files("crypsis.studio").joinpath("templates", "home.html").read_text(encoding="utf-8")
+    assert 'accept="{{ accepted }}"' in page
+    assert list(ENDINGS) == list(readers.suffixes())
     two = tmp_path / "two.sqlite"
     with closing(sqlite3.connect(two)) as database:
         database.execute("create table people (age int)")
