@@ -110,8 +110,9 @@ def test_from_file_to_verified_release(own_home: Path, visitor: Any) -> None:
         page.click("#preview-reports")
         page.frame_locator("iframe[title='Internal report']").locator("h1").wait_for()
         page.click("#export")
+        page.wait_for_url("**/release/1")
         page.wait_for_selector("#verified .banner.good")
-        assert verify(own_home / "example" / "people-release").sound
+        assert verify(server.releases / "people-release").sound
         assert "kept" not in server.errors.read_text()
 
 
@@ -274,6 +275,7 @@ def test_keyboard_alone(server: Server, visitor: Any) -> None:
     page.wait_for_selector(READY)
     tab_to(page, "#export")
     page.keyboard.press("Enter")
+    page.wait_for_url("**/release/*")
     page.wait_for_selector("#verified .banner.good")
     tab_to(page, "nav a[href$='/front']", 400)
     page.keyboard.press("Enter")

@@ -15,7 +15,7 @@ from crypsis.privacy.anonymity import smallest_anonymity_class
 from crypsis.release import ReleaseDescription, publish
 from crypsis.release.guarantees import MeasuredLimit
 from crypsis.release.ledger import ledger_of_plan
-from crypsis.release.published import keep_published_members
+from crypsis.release.published import Format, keep_published_members
 from crypsis.rulebook import Rulebook
 from crypsis.run.choosing import Solution, figure_for_choosing
 from crypsis.run.front import Front
@@ -58,6 +58,7 @@ class ReleaseTerms:
     waivers: Mapping[str, str] | None  # findings and rules that may pass, with reasons; None: those of the plan
     sign: str | Path | None  # file of a private key
     preview: bool = False  # only to be looked at: not entered into the ledger of releases
+    format: Format | None = None  # of the data; None: that of the plan
 
 
 def release_solution(
@@ -92,7 +93,7 @@ def release_solution(
             seed=seed,
             beside=beside or {},
         ),
-        format=plan.release.format,
+        format=terms.format or plan.release.format,
         order=plan.release.order,
         limits=_limits(plan, original if released is None else released, ReleaseDescription.of(masked).family),
         scenarios={each.name: each.knows for each in plan.scenario} or None,

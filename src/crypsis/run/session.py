@@ -41,6 +41,7 @@ from crypsis.table.table import Table
 from crypsis.tasks import complete
 
 if TYPE_CHECKING:
+    from crypsis.release.published import Format
     from crypsis.rulebook import Rulebook
 
 UNTOUCHED, PLAIN = "untouched", "plain MDAV"
@@ -456,6 +457,7 @@ class Run:
         waivers: Mapping[str, str] | None = None,
         sign: str | Path | None = None,
         preview: bool = False,
+        format: Format | None = None,
     ) -> Solution:
         """Publish a solution under all demands of the plan.
 
@@ -475,6 +477,8 @@ class Run:
             Private key that signs the release: see `new_keys`.
         preview : bool
             Whether the folder is only looked at, and not entered into the ledger of releases.
+        format : str, optional
+            Format of the data; that of the plan unless given.
 
         Returns
         -------
@@ -502,7 +506,7 @@ class Run:
             Path(folder),
             front=self.front,
             seed=self.lock.seed,
-            terms=ReleaseTerms(title, rulebook, waivers, sign, preview),
+            terms=ReleaseTerms(title, rulebook, waivers, sign, preview, format),
             beside=self._plain_files(solution),
         )
         return solution

@@ -30,6 +30,7 @@ from crypsis.run import Front, Run, Solution
 from crypsis.run.store import LOCK, PLAN, STORE, Lock, plan_fingerprint_in_store
 from crypsis.studio import jobs
 from crypsis.studio.jobs import RunStatus, job_run_status
+from crypsis.studio.solution_audit import SolutionAudits
 from crypsis.table.atomic_files import private_folder
 from crypsis.table.example import EDUCATION, INVENTED, example, hierarchies
 from crypsis.table.files import read_table, write_atomically, write_hierarchy_file, write_table
@@ -250,6 +251,17 @@ MOST_PINS = 4
 
 
 @dataclass(frozen=True)
+class MadeRelease:
+    """A release that was made here; its number is its place in the list, which never loses an entry."""
+
+    folder: str
+    solution: int
+    title: str = ""
+    made: str = ""  # when, in UTC
+    withdrawn: str = ""  # when it was withdrawn; empty while it is published
+
+
+@dataclass(frozen=True)
 class Choices:
     """Choices made on the pages; those about solutions by run."""
 
@@ -260,7 +272,7 @@ class Choices:
     chosen: dict[str, int] = field(default_factory=dict)
     limits: dict[str, float] = field(default_factory=dict)
     waivers: dict[str, str] = field(default_factory=dict)
-    released: dict[str, str] = field(default_factory=dict)
+    releases: tuple[MadeRelease, ...] = ()
 
 
 def choices_path(plan: Path) -> Path:
@@ -271,8 +283,10 @@ def choices_path(plan: Path) -> Path:
 def read_choices(plan: Path) -> Choices:
     """The choices of a session, made so far."""
     try:
-        return Choices(**json.loads(choices_path(plan).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        content = json.loads(choices_path(plan).read_text(encoding="utf-8"))
+        releases = tuple(MadeRelease(**each) for each in content.pop("releases", ()))
+        return Choices(**content, releases=releases)
+    except (OSError, ValueError, TypeError, AttributeError):
         return Choices()
 
 
@@ -291,6 +305,7 @@ class Session:
         self._general: dict[tuple[Path | None, int], tuple[PropensityScore, ...]] = {}
         self._decoding = threading.Lock()  # separate: decoding a large table must not block other requests
         self.reading = FileReading(source, plan).begin()
+        self.audits = SolutionAudits(self)
         if run is not None:
             self.change(run=run.name)
 
@@ -379,6 +394,7 @@ class Session:
         """Choose a solution for the release."""
         self.solution(number)
         self.change(chosen={**self.choices.chosen, self.choices.run: number})
+        self.audits.begin(number)
 
     @property
     def chosen(self) -> int | None:

@@ -62,11 +62,14 @@ class _HomePage:
     @shows("/files/{key}/releases/{number:int}")
     def verdict(self, request: Request) -> Response:
         """Whether a release is sound, from its files as they are now."""
-        folder = self.workspace.release_folder(request.path_params["key"], int(request.path_params["number"]))
+        made = self.workspace.release(request.path_params["key"], int(request.path_params["number"]))
+        folder = Path(made.folder)
+        if made.withdrawn:
+            return self._render("verdict.html", level="look", words=f"withdrawn on {made.withdrawn}")
         if not folder.exists():
             return self._render("verdict.html", level="look", words="its folder was moved or deleted")
         found = verify(folder)
-        words = "verified: every guarantee holds in its files" if found.sound else "NOT sound: see its Release page"
+        words = "verified: every guarantee holds in its files" if found.sound else "NOT sound: open it to see why"
         return self._render("verdict.html", level="good" if found.sound else "stop", words=words)
 
     async def upload(self, request: Request) -> Response:
