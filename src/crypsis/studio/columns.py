@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from crypsis.errors import TableError
@@ -32,10 +33,34 @@ def decided_entry(session: Session, name: str, role: Role, because: str = "") ->
     return made | ({"because": because} if because else {})
 
 
+def follow_roles(document: dict[str, Any], names: Iterable[str]) -> None:
+    """Let the rest of a plan follow the roles of some columns, in place.
+
+    A quasi-identifier is masked by the searches and one that is not published by nothing, so neither stays in a
+    [[mask]] table; and no column is linked to one that is not masked.
+    """
+    columns = document["columns"]
+    roles = {name: columns[name].get("role", Role.UNDECIDED.value) for name in names}
+    gone = {name for name, role in roles.items() if role in {Role.QUASI_IDENTIFIER, *UNPUBLISHED}}
+    kept = []
+    for mask in document.get("mask", ()):
+        left = [name for name in mask.get("columns", ()) if name not in gone]
+        kept += [{**mask, "columns": left}] if left else []
+    if "mask" in document:
+        document["mask"] = kept
+        if not kept:
+            del document["mask"]
+    unmasked = {name for name, role in roles.items() if role != Role.QUASI_IDENTIFIER}
+    for name, said in columns.items():
+        if said.get("linked") in unmasked:
+            columns[name] = {key: value for key, value in said.items() if key != "linked"}
+
+
 def decide(session: Session, names: list[str], role: Role, because: str = "") -> list[str]:
     """Give columns a role in the plan; returns its problems instead, if it then has any."""
     with session.lock:
         document = session.document
         for name in names:
             document["columns"][name] = decided_entry(session, name, role, because)
+        follow_roles(document, names)
         return session.save(document)

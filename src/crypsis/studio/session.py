@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import threading
 import tomllib
@@ -158,12 +159,15 @@ MOST_COLUMNS = 2000
 class FileReading:
     """A file that is read in the background: its profile, and the table as the plan describes it."""
 
-    def __init__(self, source: Path, plan: Path) -> None:
+    def __init__(self, source: Path, plan: Path, settings: Mapping[str, Any] | None = None) -> None:
         self.source, self.plan = source, plan
+        self.settings = dict(settings or {})  # how to read a file that has no plan yet
         self.profile: Profile | None = None
         self.problem = ""
+        self.can_be_read_otherwise = False  # whether the problem names a setting that the Data page has
         self._raw: Table | None = None
         self._table: tuple[str, Table] | None = None
+        self._columns: dict[tuple[str, str], Table] = {}
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._read, daemon=True)
 
@@ -185,8 +189,8 @@ class FileReading:
     def _read(self) -> None:
         try:
             self._refuse_wide(_header_width(self.source))
-            settings = Plan.read(self.plan).data if self.plan.exists() else None
-            raw = read_table(self.source, **({} if settings is None else settings.reading()))
+            settings = Plan.read(self.plan).data.reading() if self.plan.exists() else self.settings
+            raw = read_table(self.source, **settings)
             self._refuse_wide(len(raw.names))
             seen = profile(raw)
             if not self.plan.exists():
@@ -194,7 +198,8 @@ class FileReading:
                 write_atomically(self.plan, text.encode())
             self._raw, self.profile = raw, seen
         except CrypsisError as error:
-            self.problem = _with_plan(_without_folder(str(error), self.source.parent), self.source.name)
+            self.can_be_read_otherwise = " --" in str(error)
+            self.problem = say_settings(_without_folder(str(error), self.source.parent))
         except (OSError, MemoryError) as error:
             self.problem = f"{self.source.name} cannot be read ({type(error).__name__}); check the file and try again"
 
@@ -211,6 +216,18 @@ class FileReading:
         if self._raw is None:
             raise TableError(self.problem or f"{self.source.name} is still being read; wait a moment")
         return self._raw
+
+    def column_as(self, name: str, kind: str | None) -> Table:
+        """One column as the plan reads it if it has a kind: numbers that are codes become categories."""
+        raw = self.raw
+        if not kind or kind == raw.attribute(name).kind.value:
+            return raw.drop([other for other in raw.names if other != name])
+        with self._lock:
+            if (name, kind) not in self._columns:
+                settings = Plan.read(self.plan).data.reading() if self.plan.exists() else self.settings
+                read = read_table(self.source, kinds={name: kind}, **settings)
+                self._columns[name, kind] = read.drop([other for other in read.names if other != name])
+            return self._columns[name, kind]
 
     def table(self, plan: Plan, home: Path) -> Table:
         """The table with the plan's roles, kinds and hierarchies; kept until one of these changes."""
@@ -230,11 +247,12 @@ def _header_width(source: Path) -> int:
     return 1 + max(line.count(mark) for mark in (b",", b";", b"\t", b"|"))
 
 
-def _with_plan(sentence: str, name: str) -> str:
-    """The sentence, and how an option that it names is given where there is no command line."""
-    if " --" not in sentence:
-        return sentence
-    return f"{sentence} (on a command line: crypsis init {name} with that option, then open the plan it writes here)"
+def say_settings(sentence: str) -> str:
+    """The sentence, with the fields of the Data page for options of the command line."""
+    for option in ("encoding", "sheet", "delimiter", "decimal", "thousands", "dates", "missing"):
+        sentence = sentence.replace(f"with --{option}", f"under How the file is read ({option})")
+        sentence = sentence.replace(f"--{option}", f"{option}, under How the file is read:")
+    return re.sub(r", in Python \w+=\S+", "", sentence)
 
 
 def _without_folder(sentence: str, folder: Path) -> str:
@@ -337,6 +355,28 @@ class Session:
         text = rewrite_session_plan(self.plan_path.read_text(encoding="utf-8"), document, plan)
         write_atomically(self.plan_path, text.encode(), replace=True)
         return []
+
+    def read_again(self, settings: Mapping[str, Any]) -> str:
+        """Read the file in another way, and draft the plan anew if it then has other columns; returns a problem.
+
+        If the file cannot be read so, everything stays as it is.
+        """
+        with self.lock:
+            try:
+                read = read_table(self.source, **settings)
+            except CrypsisError as error:
+                return say_settings(_without_folder(str(error), self.source.parent))
+            document = self.document if self.plan_path.exists() else {}
+            if set(document.get("columns", {})) <= set(read.names) and document:
+                problems = self.save({**document, "data": {"source": document["data"]["source"], **settings}})
+                if problems:
+                    return problems[0]
+            elif document:
+                text = draft(self.source, self.plan_path, read, profile(read), USUAL_K)
+                write_atomically(self.plan_path, text.encode(), replace=True)
+            self.reading = FileReading(self.source, self.plan_path, settings).begin()
+        self.reading.wait()
+        return self.reading.problem
 
     @property
     def table(self) -> Table:

@@ -331,18 +331,59 @@ def _with_uniqueness(
     """The columns with how many records become unique by each beside the (other) quasi-identifiers."""
     if table.rows > COUNTED_ROWS:
         return columns
-    codes = {column.name: table.codes([column.name])[:, 0] for column in columns if column.role not in UNPUBLISHED}
-    classes = equivalence_classes(np.stack([codes[name] for name in quasi], axis=1)) if quasi else None
+    adds = added_uniqueness(table, quasi, [column.name for column in columns if column.role not in UNPUBLISHED])
+    return tuple(replace(column, adds=adds.get(column.name)) for column in columns)
+
+
+def added_uniqueness(table: Table, quasi: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+    """By column, the records that are unique with it beside the (other) quasi-identifiers and not without it.
+
+    >>> table = Table.from_columns({"sex": ["f", "f", "m", "m"], "town": ["a", "b", "a", "a"]})
+    >>> added_uniqueness(table, ["sex"], ["sex", "town"])
+    {'sex': 0, 'town': 2}
+    """
+    classes = equivalence_classes(table.codes(list(quasi))) if quasi else None
     alone = int(np.sum(classes.sizes == 1)) if classes else 0
     of = classes.of if classes else np.zeros(table.rows, dtype=np.int32)
     adds = dict[str, int]()
-    for name, own in codes.items():
+    for name in names:
         if name in quasi:
             adds[name] = alone - count_unique_for_structure(table, [other for other in quasi if other != name])
         else:
+            own = table.codes([name])[:, 0]
             pairs = equivalence_classes(np.stack([of.astype(np.int32), own], axis=1)) if table.rows else None
             adds[name] = (int(np.sum(pairs.sizes == 1)) if pairs else 0) - alone
-    return tuple(replace(column, adds=adds.get(column.name)) for column in columns)
+    return adds
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """How exposed the people of a table are as it stands, to an intruder who knows the quasi-identifiers."""
+
+    rows: int
+    quasi_identifiers: tuple[str, ...]
+    k: int  # records that a class should have
+    unique: int  # records that no other record equals
+    below: int  # records in classes of fewer than k
+    smallest: int  # records of the smallest class
+    adds: Mapping[str, int]  # `added_uniqueness` of every published column; empty for a large table
+
+
+def exposure_of(table: Table, quasi: Sequence[str], others: Sequence[str], k: int) -> Exposure:
+    """Count unique records and small classes over the quasi-identifiers, and what each column adds to them.
+
+    `others`: columns that are published beside the quasi-identifiers.
+
+    >>> table = Table.from_columns({"sex": ["f", "f", "m"], "age": [1, 1, 1]})
+    >>> found = exposure_of(table, ["sex"], ["age"], k=3)
+    >>> found.unique, found.below, found.smallest, found.adds
+    (1, 3, 1, {'sex': 1, 'age': 0})
+    """
+    sizes = equivalence_classes(table.codes(list(quasi))).sizes if quasi else np.array([table.rows])
+    small = sizes[sizes < k]
+    adds = added_uniqueness(table, quasi, [*quasi, *others]) if table.rows <= COUNTED_ROWS else {}
+    smallest = int(sizes.min()) if len(sizes) else 0
+    return Exposure(table.rows, tuple(quasi), k, int(np.sum(sizes == 1)), int(small.sum()), smallest, adds)
 
 
 def _role_alone(table: Table, attribute: Attribute) -> tuple[Role, Reason]:

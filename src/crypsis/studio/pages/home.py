@@ -114,7 +114,7 @@ def _open_upload(workspace: Workspace, path: Path) -> Response:
     """Open an upload, and remove one that cannot be used."""
     session = Session(path, path.with_name(f"{path.stem}-plan.toml"))
     message = _use(workspace, session)
-    if session.reading.problem:
+    if session.reading.problem and not session.reading.can_be_read_otherwise:
         shutil.rmtree(path.parent, ignore_errors=True)
     return message
 
@@ -122,7 +122,7 @@ def _open_upload(workspace: Workspace, path: Path) -> Response:
 def _use(workspace: Workspace, session: Session) -> Response:
     """Open a session if its file can be read; reading a large file continues in the background."""
     session.reading.wait(20.0)
-    if session.reading.problem:
+    if session.reading.problem and not session.reading.can_be_read_otherwise:
         return refusal(*session.reading.problem.splitlines())
     studio = workspace.open(session)
     return answer(f"{session.source.name} is open.", go=f"{studio.address}/data")
