@@ -148,7 +148,7 @@ def test_rare_values_are_in_no_question(session: Session, tmp_path: Path) -> Non
 def test_a_file_is_read_otherwise(session: Session, client: TestClient) -> None:
     source = session.source
     source.write_bytes(
-        "age;town\n".encode() + "".join(f"{20 + n % 9};Köln{n % 3}\n" for n in range(90)).encode("cp1252")
+        b"age;town\n" + "".join(f"{20 + n % 9};Köln{n % 3}\n" for n in range(90)).encode("cp1252")
     )
     assert session.read_again({"encoding": "cp1252"}) == ""
     assert set(session.plan.columns) == {"age", "town"}, "other columns are suggested anew"

@@ -69,6 +69,7 @@ def test_from_file_to_verified_release(own_home: Path, visitor: Any) -> None:
         assert page.evaluate("document.activeElement.closest('li').dataset.value") == before[1]
 
         go(page, server, "/goal")
+        page.click("#advanced > summary")
         page.select_option("#new-require", "l-diversity")
         page.click("[value='add:require']")
         page.wait_for_selector("[value='drop:require:1']")
@@ -234,6 +235,7 @@ def test_two_tabs_share_one_goal(server: Server, visitor: Any) -> None:
     second = visitor.page(first.context)
     for page in (first, second):
         go(page, server, "/goal")
+        page.click("#advanced > summary")
     try:
         second.select_option("#new-require", "t-closeness")
         second.click("[value='add:require']")
