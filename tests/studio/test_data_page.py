@@ -147,9 +147,7 @@ def test_rare_values_are_in_no_question(session: Session, tmp_path: Path) -> Non
 
 def test_a_file_is_read_otherwise(session: Session, client: TestClient) -> None:
     source = session.source
-    source.write_bytes(
-        b"age;town\n" + "".join(f"{20 + n % 9};Köln{n % 3}\n" for n in range(90)).encode("cp1252")
-    )
+    source.write_bytes(b"age;town\n" + "".join(f"{20 + n % 9};Köln{n % 3}\n" for n in range(90)).encode("cp1252"))
     assert session.read_again({"encoding": "cp1252"}) == ""
     assert set(session.plan.columns) == {"age", "town"}, "other columns are suggested anew"
     page = client.get("/data").text
@@ -163,3 +161,29 @@ def test_a_file_is_read_otherwise(session: Session, client: TestClient) -> None:
     assert answer.status_code == 200, answer.text
     assert session.plan.data.encoding == "latin-1"
     assert session.plan.data.missing == ("99", "-1")
+
+
+def test_values_are_grouped_by_hand_and_kept_beside_the_plan(session: Session, client: TestClient) -> None:
+    client.post("/data/column", data=shown(client, "roof") | {"role": "quasi", "kind": "nominal"})
+    values = list(session.table.attribute("roof").categories)
+    text = client.post("/data/groups/show", data={"column": "roof"}).text
+    assert all(f'value="{value}"' in text for value in values), "members are always visible"
+    groups = ["good", "good", *values[2:]]
+    answer = client.post("/data/groups", data={"column": "roof", "value": values, "group": groups})
+    assert answer.status_code == 200, answer.text
+    path = session.home / "hierarchies" / "roof.csv"
+    assert session.plan.columns["roof"].hierarchy == "hierarchies/roof.csv"
+    first = path.read_text()
+    assert session.table.attribute("roof").hierarchy is not None
+    assert 'value="good"' in client.post("/data/groups/show", data={"column": "roof"}).text
+    exported = client.get("/data/groups.csv?column=roof")
+    assert "attachment" in exported.headers["content-disposition"]
+    other = exported.text.replace("good", "sound")
+    assert client.post("/data/groups/import", data={"column": "roof", "text": other}).status_code == 200
+    assert session.plan.columns["roof"].hierarchy == "hierarchies/roof-2.csv"
+    assert path.read_text() == first, "a search may have read it"
+    for bad in (values, ["", *values[1:]], [values[1], *values[1:-1], values[0]]):
+        refused = client.post("/data/groups", data={"column": "roof", "value": values, "group": bad})
+        assert refused.status_code == 422, bad
+    assert client.post("/data/groups/import", data={"column": "roof", "text": "1,a,*\n"}).status_code == 422
+    assert client.post("/data/groups/show", data={"column": "age"}).status_code == 422

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from crypsis.audits.default_roles import assign_default_roles
 from crypsis.errors import CrypsisError, TableError, listing
 from crypsis.plan import Plan
+from crypsis.studio.column_groups import groups_as_csv, import_groups, save_groups, value_groups
 from crypsis.studio.column_values import value_bars
 from crypsis.studio.columns import KEPT, decided_entry, follow_roles
 from crypsis.studio.forms import Form, column_of_form, one
@@ -523,6 +524,41 @@ class _DataPage:
             return self.studio.part("order.html", name=name, values=_order_values(session, name))
         problems = _put_in_order(session, name, form["value"])
         return refusal(*problems) if problems else self._show(f"{name}: the order is saved.")
+
+    @changes("/data/groups/show")
+    def show_groups(self, request: Request, form: Form) -> Response:
+        """The values of a column in their groups."""
+        name, said = self._said(form)
+        return self.studio.part("groups.html", name=name, groups=value_groups(self.studio.session, name, said))
+
+    @changes("/data/groups")
+    def save_groups(self, request: Request, form: Form) -> Response:
+        name, said = self._said(form)
+        pairs = list(zip(form.get("value", ()), form.get("group", ()), strict=False))
+        return self._use_groups(name, said, save_groups(self.studio.session, name, said.get("kind"), pairs))
+
+    @changes("/data/groups/import")
+    def import_groups(self, request: Request, form: Form) -> Response:
+        name, said = self._said(form)
+        return self._use_groups(
+            name, said, import_groups(self.studio.session, name, said.get("kind"), one(form, "text"))
+        )
+
+    @shows("/data/groups.csv")
+    def export_groups(self, request: Request) -> Response:
+        name, said = self._said({"column": [request.query_params.get("column", "")]})
+        content = groups_as_csv(self.studio.session, name, said)
+        return Response(
+            content, media_type="text/csv", headers={"content-disposition": 'attachment; filename="groups.csv"'}
+        )
+
+    def _said(self, form: Form) -> tuple[str, dict[str, Any]]:
+        session = self.studio.session
+        name = column_of_form(session, form)
+        return name, dict(session.document.get("columns", {}).get(name, {}))
+
+    def _use_groups(self, name: str, said: Mapping[str, Any], path: str) -> Response:
+        return self._change({name: {**said, "hierarchy": path}}, f"{name}: its groups are in {path}.")
 
     @shows("/data/rows")
     def look(self, request: Request) -> Response:
