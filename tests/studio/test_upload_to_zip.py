@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 import subprocess
 import tomllib
 import zipfile
@@ -93,7 +92,8 @@ def release(page: Any, base: str, folder: Path) -> Path:
     assert "[[" not in page.inner_text("main")
     assert axe(page) == {}
     page.click("#export")
-    page.wait_for_url(re.compile(r"/release/\d+$"))
+    until(page, "/[/]release[/]\\d+$/.test(location.pathname) || !!document.querySelector('#publish-problems li')")
+    assert page.locator("#publish-problems li").all_inner_texts() == []
     page.wait_for_selector("#verified .banner.good")
     until(page, IDLE)
     assert axe(page) == {}

@@ -14,11 +14,12 @@ const freshRows = inTurn(async () => {
 });
 let saving = Promise.resolve(); // one save after the other: an older one is never written last
 async function saveRow(column, element, trusted) {
-  const row = () => grid.querySelector(`tr[data-column="${CSS.escape(column)}"]`);
-  const hierarchy = element.name === "hierarchy" && element.value && trusted, chosen = fields(element.closest("tr"));
-  const saved = await (saving = saving.then(() => send(base + "/data/column", chosen, document.getElementById("grid-problems"))));
+  const row = () => grid.querySelector(`tr[data-column="${CSS.escape(column)}"]`), { name, value } = element;
+  // Only the field that was changed, over the row as it is when its turn comes: an own save before it makes nothing stale.
+  const save = () => send(base + "/data/column", { ...fields(row()), [name]: value }, document.getElementById("grid-problems"));
+  const saved = await (saving = saving.then(save));
   if (!saved) await freshRows();
-  else if (hierarchy) look(row());
+  else if (name === "hierarchy" && value && trusted) look(row());
 }
 // Arrows and letters move through the options of a select: nothing is saved before Enter or the next field.
 let typed = false, waiting = null;
@@ -40,7 +41,8 @@ grid?.addEventListener("change", (event) => {
   if (typed && event.target.matches("select")) { waiting = event.target; announce("Enter saves, Escape restores."); return; }
   saveRow(row.dataset.column, event.target, event.isTrusted);
 });
-grid?.addEventListener("focusout", () => { if (waiting) commit(); });
+// Rows that are brought anew take the focus away too: what stood in a row that is gone is not saved.
+grid?.addEventListener("focusout", () => { if (waiting) setTimeout(commit); });
 
 // Questions: one key for every answer; a question that is skipped comes again.
 const questions = document.getElementById("questions");
