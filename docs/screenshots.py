@@ -31,7 +31,12 @@ FINISHED = "document.getElementById('search-words').textContent.startsWith('Fini
 @contextmanager
 def studio(home: Path) -> Iterator[str]:
     """The studio on the built-in example: its first address."""
-    environment = {**os.environ, "CRYPSIS_STUDIO_HOME": str(home)}
+    environment = {
+        **os.environ,
+        "CRYPSIS_STUDIO_HOME": str(home / "studio"),
+        "CRYPSIS_RELEASES": str(home / "releases"),
+        "CRYPSIS_LEDGER": str(home / "ledger.json"),
+    }
     server = subprocess.Popen([*PROGRAM, "studio", "--no-browser"], env=environment, stdout=subprocess.PIPE, text=True)
     try:
         message = server.stdout.readline() if server.stdout is not None else ""
@@ -64,7 +69,7 @@ def taken(page: Any, address: str, path: Path, tallest: int | None = None) -> No
 
 
 def walk_through(page: Any, base: str, images: Path) -> None:
-    """All five pages with a pinned and a chosen solution."""
+    """All pages with a pinned and a chosen solution, and the page of a release."""
     until(page, FINISHED)
     page.reload()  # so that the best balance is selected
     page.wait_for_selector("body[data-ready]")
@@ -82,6 +87,9 @@ def walk_through(page: Any, base: str, images: Path) -> None:
         taken(page, base + path, images / f"studio-{name}.png")
     taken(page, f"{base}/compare", images / "studio-compare.png", 2100)
     taken(page, f"{base}/release", images / "studio-release.png")
+    page.click("#export")
+    page.wait_for_url("**/release/1")
+    taken(page, f"{base}/release/1", images / "studio-released.png")
 
 
 def main() -> None:

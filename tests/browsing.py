@@ -89,7 +89,13 @@ class Server:
     def __init__(self, home: Path, path: Path | None = None, browser: Path | None = None) -> None:
         self.home = home
         command = [*PROGRAM, "studio", *([str(path)] if path else []), *([] if browser else ["--no-browser"])]
-        environment = {**os.environ, "CRYPSIS_STUDIO_HOME": str(home), "BROWSER": str(browser)}
+        self.releases = home.with_name(f"{home.name}-releases")
+        environment = {
+            **os.environ,
+            "CRYPSIS_STUDIO_HOME": str(home),
+            "CRYPSIS_RELEASES": str(self.releases),
+            "BROWSER": str(browser),
+        }
         self.errors = home / "server.log"
         self.process = subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=self.errors.open("a"), text=True

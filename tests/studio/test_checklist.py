@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import shutil
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +15,7 @@ from starlette.testclient import TestClient
 from crypsis.measures.objective import Complaint
 from crypsis.plan.sections import Column
 from crypsis.release import verify
+from crypsis.release.ledger import ledger_of_plan
 from crypsis.studio.pages.release import release_page_checklist
 from crypsis.studio.server import build_file
 from crypsis.studio.session import Session
@@ -48,7 +51,8 @@ def session(searched: Path, tmp_path: Path) -> Iterator[Session]:
 @pytest.fixture
 def client(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr(Bundle, "prepare", lambda self: None)
-    with TestClient(build_file(Studio(tmp_path, session))) as made:
+    (tmp_path / "hidden").mkdir()
+    with TestClient(build_file(Studio(tmp_path / "hidden", session))) as made:
         yield made
 
 
@@ -98,11 +102,154 @@ def test_a_column_that_singles_people_out_is_released_for_a_reason_only(session:
     code, told = export(client)
     assert code == 422
     assert "income singles out" in told
-    assert client.post("/release/waive", data={"waive.singling-out:income": "so"}).status_code == 422
-    assert client.post("/release/waive", data={"waive.singling-out:income": "agreed on"}).status_code == 200
+    assert "[[" not in told
+    assert "--waive" not in told
+    assert client.post("/release/accept", data={"column": "income", "reason": "so"}).status_code == 422
+    assert client.post("/release/accept", data={"column": "income", "reason": "agreed on"}).status_code == 200
     assert "--waive 'singling-out:income=agreed on'" in client.get("/release").text.replace("&#39;", "'")
     assert export(client)[0] == 200
     assert "“agreed on”" in (session.home / "out" / "internal" / "report.html").read_text()
+
+
+def test_a_solution_is_audited_once_for_page_rulebook_and_reload(session: Session, client: TestClient) -> None:
+    session.change(rulebook="licensed")
+    assert session.audits.made <= 1, "the choice began the first one"
+    first = client.get("/release/rules").text
+    made = session.audits.made
+    assert "level-good" in first
+    assert client.get("/release/rules").text == first
+    client.post("/release/accept", data={"column": "income", "reason": "known to nobody outside"})
+    client.get("/release/rules")
+    assert session.audits.made == made, "a reason is applied to the audit that is there"
+    other = next(s.number for s in session.front.everything if s.number != session.chosen and s.feasible)
+    session.choose(other)
+    client.get("/release/rules")
+    assert session.audits.made == made + 1
+
+
+def test_findings_stand_by_column_without_words_of_the_plan(session: Session, client: TestClient) -> None:
+    path = session.plan_path
+    path.write_text(path.read_text().replace(WAIVED, ""))
+    text = client.get("/release/rules").text
+    assert text.count('data-finding="income"') == 1
+    assert text.count('id="reason-income"') == 1
+    for words in ("[[", "singling-out:", "because =", "--waive"):
+        assert words not in text
+    assert 'class="card finding blocks" data-finding="income"' in text
+    assert "banner stop" in text
+    client.post("/release/accept", data={"column": "income", "reason": "agreed on"})
+    text = client.get("/release/rules").text
+    assert 'class="card finding accepted" data-finding="income"' in text
+    assert "banner good" in text
+    client.post("/release/accept", data={"column": "income", "reason": ""})
+    assert 'class="card finding blocks" data-finding="income"' in client.get("/release/rules").text
+
+
+@pytest.mark.parametrize(
+    ("do", "role"), [("leave-out", "identifier"), ("protect", "quasi"), ("confidential", "confidential")]
+)
+def test_a_button_does_what_its_words_say_and_asks_for_a_new_search(
+    session: Session, client: TestClient, do: str, role: str
+) -> None:
+    path = session.plan_path
+    path.write_text(
+        path.read_text().replace(WAIVED, "").replace('role = "confidential", because', 'role = "other", because')
+    )
+    answer = client.post("/release/decide", data={"column": "income", "do": do, "reason": "a study found it out"})
+    assert answer.status_code == 200, answer.text
+    assert session.plan.columns["income"].role == role
+    assert "new search" in answer.json()["message"]
+    if role != "confidential":
+        assert "Start a new search" in client.get("/release").text
+        assert export(client)[0] == 422
+    assert client.post("/release/decide", data={"column": "income", "do": "shred"}).status_code == 422
+
+
+def test_a_release_is_never_written_into_the_hidden_folder(
+    session: Session, client: TestClient, tmp_path: Path
+) -> None:
+    answer = client.post("/release/export", data={"title": "People", "folder": str(tmp_path / "hidden" / "out")})
+    assert answer.status_code == 422
+    assert "hidden" in answer.text
+    assert not (tmp_path / "hidden" / "out").exists()
+
+
+def test_releases_of_copies_go_where_the_user_finds_them(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = Studio(tmp_path / "elsewhere", session, bundle=Bundle(tmp_path))
+    assert beside.release_folder() == session.source.parent / "plan-release"
+    copied = Studio(tmp_path, session, bundle=Bundle(tmp_path))  # as an upload: the plan lies in the studio's folder
+    monkeypatch.setenv("CRYPSIS_RELEASES", str(tmp_path.parent / "shown"))
+    assert copied.release_folder() == tmp_path.parent / "shown" / "plan-release"
+    monkeypatch.delenv("CRYPSIS_RELEASES")
+    monkeypatch.setenv("HOME", str(tmp_path.parent / "me"))
+    assert copied.release_folder() == tmp_path.parent / "me" / "crypsis-releases" / "plan-release"
+
+
+def test_the_page_of_a_release_gives_everything_back(session: Session, client: TestClient, tmp_path: Path) -> None:
+    code, message = export(client)
+    assert code == 200, message
+    page = client.get("/release/1").text
+    assert "Download the release (ZIP)" in page
+    assert str(session.home / "out") in page
+    for parts, names in (("public", {"public"}), ("with-internal", {"public", "internal"})):
+        archive = client.get(f"/release/1/zip/{parts}")
+        assert archive.status_code == 200
+        assert "attachment" in archive.headers["content-disposition"]
+        with zipfile.ZipFile(io.BytesIO(archive.content)) as packed:
+            packed.extractall(tmp_path / parts)
+        assert {each.name for each in (tmp_path / parts / "out").iterdir()} == names
+        assert verify(tmp_path / parts / "out").sound
+    assert list((tmp_path / "hidden" / "downloads").iterdir()) == []
+    assert client.get("/release/1/data").content == (session.home / "out" / "public" / "data.csv").read_bytes()
+    for view in ("report", "codebook", "internal-report"):
+        assert client.get(f"/release/1/view/{view}").status_code == 200
+        kept = client.get(f"/release/1/view/{view}?keep")
+        assert "attachment" in kept.headers["content-disposition"]
+    assert client.get("/release/1/view/plan").status_code == 422
+    assert "is sound" in client.get("/release/1/verified").text
+    (session.home / "out" / "public" / "data.csv").write_text("age\n1\n")
+    assert "NOT sound" in client.get("/release/1/verified").text
+    assert client.get("/release/2").status_code == 422
+
+
+def test_another_format_needs_no_new_search(session: Session, client: TestClient) -> None:
+    fields = {"title": "People", "folder": "columns", "format": "parquet"}
+    assert client.post("/release/export", data=fields).status_code == 200
+    assert (session.home / "columns" / "public" / "data.parquet").exists()
+    assert not session.outdated
+    assert client.post("/release/export", data={**fields, "folder": "x", "format": "doc"}).status_code == 422
+
+
+def test_a_release_is_signed_later_and_verifies_with_the_key(session: Session, client: TestClient) -> None:
+    export(client)
+    before = (session.home / "out" / "public" / "data.csv").read_bytes()
+    assert client.post("/release/1/sign", data={"key": "office.key", "do": "sign"}).status_code == 422
+    answer = client.post("/release/1/sign", data={"key": "office.key", "do": "make"})
+    assert answer.status_code == 200, answer.text
+    found = verify(session.home / "out", key=session.home / "office.key.pub")
+    assert (found.sound, found.signature) == (True, "trusted")
+    assert (session.home / "out" / "public" / "data.csv").read_bytes() == before
+    assert "signed already" in client.post("/release/1/sign", data={"key": "office.key", "do": "sign"}).text
+
+
+def test_what_somebody_received_is_remembered_after_its_withdrawal(session: Session, client: TestClient) -> None:
+    export(client)
+    assert client.post("/release/1/withdraw", data={}).status_code == 422
+    assert (session.home / "out").exists()
+    assert client.post("/release/1/withdraw", data={"received": "yes"}).status_code == 200
+    assert not (session.home / "out").exists()
+    assert "Withdrawn on" in client.get("/release/1").text
+    assert client.get("/release/1/zip/public").status_code == 422
+    assert client.post("/release/export", data={"title": "People", "folder": "out"}).status_code == 200
+    assert "/release/2" in client.get("/release").text
+    together = client.get("/release/2/together").text
+    assert "withdrawn" in together
+    client.post("/release/2/withdraw", data={"received": "no"})
+    ledger = ledger_of_plan(session.run.plan)
+    assert [each.received for each in ledger.entries()] == [True, False], "no entry is lost"
+    assert len(ledger.earlier(session.run.original)) == 1, "a file that never left is no danger to later ones"
 
 
 def test_no_solution_no_release(session: Session, client: TestClient) -> None:

@@ -69,6 +69,7 @@ def test_from_file_to_verified_release(own_home: Path, visitor: Any) -> None:
         assert page.evaluate("document.activeElement.closest('li').dataset.value") == before[1]
 
         go(page, server, "/goal")
+        page.click("#advanced > summary")
         page.select_option("#new-require", "l-diversity")
         page.click("[value='add:require']")
         page.wait_for_selector("[value='drop:require:1']")
@@ -110,8 +111,9 @@ def test_from_file_to_verified_release(own_home: Path, visitor: Any) -> None:
         page.click("#preview-reports")
         page.frame_locator("iframe[title='Internal report']").locator("h1").wait_for()
         page.click("#export")
+        page.wait_for_url("**/release/1")
         page.wait_for_selector("#verified .banner.good")
-        assert verify(own_home / "example" / "people-release").sound
+        assert verify(server.releases / "people-release").sound
         assert "kept" not in server.errors.read_text()
 
 
@@ -232,6 +234,7 @@ def test_two_tabs_share_one_goal(server: Server, visitor: Any) -> None:
     second = visitor.page(first.context)
     for page in (first, second):
         go(page, server, "/goal")
+        page.click("#advanced > summary")
     try:
         second.select_option("#new-require", "t-closeness")
         second.click("[value='add:require']")
@@ -273,6 +276,7 @@ def test_keyboard_alone(server: Server, visitor: Any) -> None:
     page.wait_for_selector(READY)
     tab_to(page, "#export")
     page.keyboard.press("Enter")
+    page.wait_for_url("**/release/*")
     page.wait_for_selector("#verified .banner.good")
     tab_to(page, "nav a[href$='/explore']", 400)
     page.keyboard.press("Enter")

@@ -50,7 +50,7 @@ class Check:
     """The result of a check."""
 
     problems: tuple[str, ...]  # what must be corrected
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what is worth knowing; those that stop a release say "no release"
     rows: int = 0  # records of the table
     estimates: tuple[Estimate, ...] = field(default=())  # size of each search
     # how long the run takes: its budget; None where that is a number of generations or evaluations
@@ -61,23 +61,35 @@ class Check:
         """Whether there is no problem."""
         return not self.problems
 
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """Notes that a search can run in spite of and no release can."""
+        return tuple(note for note in self.notes if STOPPING in note)
 
-def check_before_run(path: str | Path, *, estimate: bool = True) -> Check:
+
+STOPPING = "no release"
+"""Words of a note that stops a release."""
+
+
+def check_before_run(
+    path: str | Path, *, estimate: bool = True, table: Table | None = None, look_at: int = LOOKED_AT
+) -> Check:
     """The check before a run: gather all problems of plan, data and hierarchies, and sizes of searches.
 
-    `estimate`: whether to estimate the size of the searches.
+    `estimate`: whether to estimate the size of the searches; `table`: the table as the plan describes it, where it is
+    read already; `look_at`: records on which remarks about dependences rest.
     """
     path = Path(path)
     plan, problems = Plan.understand(load(path))
     if plan is None:
         return Check(tuple(problems))
-    table, unread = _table(plan, path.parent)
+    table, unread = (table, []) if table is not None else _table(plan, path.parent)
     problems += unread
     if table is None:
         return Check(tuple(problems))
     # Searches would only miss the hierarchies that cannot be read, which are reported already.
     problems += against(plan.model_copy(update={"search": ()}) if unread else plan, table)
-    notes = (*table.notes, *_remarks(plan, table))
+    notes = (*table.notes, *_remarks(plan, table, look_at))
     estimates = () if problems or not estimate else tuple(_estimates(plan, table))
     limit = read_plan_budget(plan.run.budget).seconds if plan.run.budget else math.inf
     return Check(tuple(problems), notes, len(table), estimates, limit if math.isfinite(limit) else None)
@@ -181,14 +193,14 @@ def _scenario_obstacle(measure: Measure, table: Table, knows: tuple[str, ...]) -
     return reasons[0] if reasons and all(reasons) else ""
 
 
-def _remarks(plan: Plan, table: Table) -> list[str]:
+def _remarks(plan: Plan, table: Table, look_at: int) -> list[str]:
     """Remarks that are no problems."""
     found = [
         *_find_undecided(table),
         *_find_broken_rules(plan, table),
         *_single(plan, table),
         *_weights(table),
-        *_dependences(plan, table),
+        *_dependences(plan, table, look_at),
         *_assumptions(plan, table),
         *_find_unmasked(plan, table),
         *_wildcards(plan, table),
@@ -198,7 +210,7 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
     ]
     risky = any(each.measure == "risk" or getattr(each.build(), "aim", "") == "risk" for each in plan.limit)
     if not plan.require and not any(each.require for each in plan.scenario) and not risky:
-        found.append("no privacy model is required and no risk limited: add one before a release")
+        found.append("no privacy model is required and no risk limited: no release before one is added")
     if not plan.search:
         found.append("no search is named: `mask`, `assess` and `release` can use the plan, `run` cannot")
     for use in plan.use:
@@ -292,10 +304,10 @@ def _find_broken_rules(plan: Plan, table: Table) -> list[str]:
     return found
 
 
-def _dependences(plan: Plan, table: Table) -> list[str]:
+def _dependences(plan: Plan, table: Table, look_at: int) -> list[str]:
     """Columns that determine quasi-identifiers, and those that would restore some of their masked values."""
     alone = {name for choice in plan.mask for name in choice.build().columns}
-    table, drawn = _some(table.drop(_recomputed(plan, table)))
+    table, drawn = _some(table.drop(_recomputed(plan, table)), look_at)
     certain = find_determining_dependence(table)
     found = [
         f"{name} determines {listing(targets)} in at least 99 % of the records{drawn} and may restore what is masked "
@@ -314,12 +326,12 @@ def _dependences(plan: Plan, table: Table) -> list[str]:
     return found
 
 
-def _some(table: Table) -> tuple[Table, str]:
+def _some(table: Table, look_at: int) -> tuple[Table, str]:
     """The table, or records of a large one drawn at random, always the same; and what to say about it."""
-    if len(table) <= LOOKED_AT:
+    if len(table) <= look_at:
         return table, ""
-    rows = np.sort(np.random.default_rng(0).choice(len(table), LOOKED_AT, replace=False))
-    return table.take(rows), f" ({LOOKED_AT} drawn were looked at)"
+    rows = np.sort(np.random.default_rng(0).choice(len(table), look_at, replace=False))
+    return table.take(rows), f" ({look_at} drawn were looked at)"
 
 
 def _assumptions(plan: Plan, table: Table) -> list[str]:

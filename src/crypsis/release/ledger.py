@@ -11,9 +11,10 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,10 @@ from numpy.typing import NDArray
 
 from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
 from crypsis.audits import Finding, FindingKind
-from crypsis.errors import CrypsisError, TableError
+from crypsis.errors import CrypsisError, TableError, listing
 from crypsis.plan import Plan
 from crypsis.release.evidence import public_part_as_evidence, published_table_as_evidence
-from crypsis.release.manifest import sha256
+from crypsis.release.manifest import PARTS, sha256
 from crypsis.table.aligning import in_terms_of
 from crypsis.table.atomic_files import private_folder, write_atomically
 from crypsis.table.attribute import UNMASKED, UNPUBLISHED
@@ -171,6 +172,8 @@ class LedgerEntry:
     manifest: str  # digest of its public manifest
     quasi_identifiers: tuple[str, ...]  # columns an intruder was assumed to know
     sketch: Sketch = field(default_factory=Sketch)  # the smallest hashes of its records
+    withdrawn: str = ""  # when it was withdrawn, in UTC; empty while it is published
+    received: bool = True  # whether somebody outside may hold a copy; asked when it is withdrawn
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> LedgerEntry:
@@ -178,7 +181,10 @@ class LedgerEntry:
         sketch = entry.get("sketch") or {"columns": (), "records": 0, "smallest": ()}
         made = Sketch(tuple(sketch["columns"]), int(sketch["records"]), tuple(map(int, sketch["smallest"])))
         texts = {name: str(entry[name]) for name in ("source", "path", "folder", "date", "manifest")}
-        return cls(**texts, quasi_identifiers=tuple(entry["quasi_identifiers"]), sketch=made)
+        when, received = str(entry.get("withdrawn", "")), bool(entry.get("received", True))
+        return cls(
+            **texts, quasi_identifiers=tuple(entry["quasi_identifiers"]), sketch=made, withdrawn=when, received=received
+        )
 
 
 @dataclass(frozen=True)
@@ -224,8 +230,10 @@ class ReleaseLedger:
         """Releases of the same source, whether or not they are still where they were written.
 
         A source is the same if it has the same records in whatever order, or the same file, or most of the records.
+        A release that was withdrawn before anybody received it is left out: no intruder holds it.
         """
-        (entries, salt), own = self._content(), source_digest(original)
+        (listed, salt), own = self._content(), source_digest(original)
+        entries = [each for each in listed if each.received]
         kinds = {each.sketch.columns for each in entries if each.sketch.records}
         sketches = {columns: Sketch.of(original, salt, columns) for columns in kinds}
 
@@ -253,10 +261,53 @@ class ReleaseLedger:
                 tuple(original.quasi_identifiers),
                 Sketch.of(original, salt),
             )
-            kept = [asdict(each) for each in entries if each.folder != entry.folder]
-            content = {"salt": salt, "releases": [*kept, asdict(entry)]}
-            text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-            write_atomically(self.file, text.encode("utf-8"), replace=True)
+            self._write([*(each for each in entries if each.folder != entry.folder or each.withdrawn), entry], salt)
+
+    def _write(self, entries: Sequence[LedgerEntry], salt: str) -> None:
+        content = {"salt": salt, "releases": [asdict(each) for each in entries]}
+        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        write_atomically(self.file, text.encode("utf-8"), replace=True)
+
+    def seal_anew(self, folder: Path) -> None:
+        """Enter the digest of a manifest that was written again, such as with a signature."""
+        with self._alone():
+            entries, salt = self._content()
+            digest, place = sha256(public_part_as_evidence(folder) / "manifest.json"), str(folder.resolve())
+            self._write([replace(e, manifest=digest) if _stands(e, place) else e for e in entries], salt)
+
+    def withdraw(self, folder: Path, received: bool) -> None:
+        """Remove a release and keep its entry: what somebody holds already is never forgotten.
+
+        `received`: whether somebody outside may hold a copy. The public files are then kept beside the ledger, where
+        only the user reads them: every later release of the source is attacked together with them. Otherwise no
+        intruder can hold the file, and later releases are judged without it.
+        """
+        public, place = public_part_as_evidence(folder), str(folder.resolve())
+        others = sorted({each.name for each in folder.iterdir()} - set(PARTS))
+        if others:
+            raise TableError(
+                f"{folder.name}: it holds files that no release has, {listing(others)}; move them away first"
+            )
+        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        with self._alone():
+            entries, salt = self._content()
+            if not any(_stands(each, place) for each in entries):
+                raise TableError(
+                    f"{folder.name}: the ledger of releases has no such release, so that its withdrawal cannot be "
+                    f"recorded; name the ledger it was entered in by {VARIABLE}"
+                )
+            kept = self.file.with_name("withdrawn") / f"{folder.name}-{sha256(public / 'manifest.json')[:12]}"
+            if received:
+                _keep_public(public, kept)
+            now_at = str(kept.resolve()) if received else place
+            self._write(
+                [
+                    replace(each, withdrawn=now, received=received, folder=now_at) if _stands(each, place) else each
+                    for each in entries
+                ],
+                salt,
+            )
+        _remove(folder)
 
     def check(self) -> None:
         """Refuse before anything is released if the release could not be entered."""
@@ -284,6 +335,24 @@ class ReleaseLedger:
 
 def _salt() -> str:
     return secrets.token_hex(16)
+
+
+def _stands(entry: LedgerEntry, place: str) -> bool:
+    """Whether an entry is that of the release that stands at a place now."""
+    return entry.folder == place and not entry.withdrawn
+
+
+def _keep_public(public: Path, kept: Path) -> None:
+    """Copy the public files of a release to a private folder."""
+    private_folder(kept)
+    shutil.copytree(public, kept / "public", dirs_exist_ok=True)
+
+
+def _remove(folder: Path) -> None:
+    """Delete the folder of a release, under another name first, so that no half of it is taken for a release."""
+    aside = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
+    folder.rename(aside)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def earlier_findings(original: Table | None, published: Table, entries: Sequence[LedgerEntry]) -> list[Finding]:

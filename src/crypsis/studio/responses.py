@@ -6,15 +6,17 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from crypsis.errors import CrypsisError
+from crypsis.studio.access import POLICY
 from crypsis.studio.forms import Form, read_form
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -93,6 +95,13 @@ SHEET = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 
 
 META = re.compile(r"<meta http-equiv=\"Content-Security-Policy\"[^>]*>")
+
+
+def respond_with_page(path: Path) -> Response:
+    """A page of a release, such as a report, to be looked at."""
+    html, nonce = respond_with_report(path.read_text(encoding="utf-8"))
+    policy = POLICY.replace("style-src 'self'", f"style-src 'nonce-{nonce}'")
+    return HTMLResponse(html, headers={"content-security-policy": policy})
 
 
 def respond_with_report(html: str) -> tuple[str, str]:

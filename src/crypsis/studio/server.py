@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from crypsis.errors import CrypsisError, TableError
 from crypsis.studio.access import AccessControl, Credentials, StudioPlace, access_file_with_token, own_host
-from crypsis.studio.pages import compare, data, explore, goal, home, records, release
+from crypsis.studio.pages import compare, data, explore, goal, home, records, release, released
 from crypsis.studio.pages.home import sweep_uploads
 from crypsis.studio.responses import Handler, route_get_responses
 from crypsis.studio.session import open_example_session, open_path
@@ -53,7 +53,7 @@ def build(workspace: Workspace) -> Starlette:
 
 def build_file(studio: Studio) -> Starlette:
     """The pages of one file."""
-    pages = (data, goal, explore, records, compare, release)
+    pages = (data, goal, explore, records, compare, release, released)
     return Starlette(
         routes=[
             route_get_responses("/", lambda request: RedirectResponse(f"{studio.address}{studio.first_page()}", 303)),

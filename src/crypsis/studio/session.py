@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import threading
 import tomllib
@@ -30,6 +31,7 @@ from crypsis.run import Front, Run, Solution
 from crypsis.run.store import LOCK, PLAN, STORE, Lock, plan_fingerprint_in_store
 from crypsis.studio import jobs
 from crypsis.studio.jobs import RunStatus, job_run_status
+from crypsis.studio.solution_audit import SolutionAudits
 from crypsis.table.atomic_files import private_folder
 from crypsis.table.example import EDUCATION, INVENTED, example, hierarchies
 from crypsis.table.files import read_table, write_atomically, write_hierarchy_file, write_table
@@ -158,12 +160,15 @@ MOST_COLUMNS = 2000
 class FileReading:
     """A file that is read in the background: its profile, and the table as the plan describes it."""
 
-    def __init__(self, source: Path, plan: Path, form: Mapping[str, Any] | None = None) -> None:
-        self.source, self.plan, self._form = source, plan, dict(form or {})
+    def __init__(self, source: Path, plan: Path, settings: Mapping[str, Any] | None = None) -> None:
+        self.source, self.plan = source, plan
+        self.settings = dict(settings or {})  # how to read a file that has no plan yet
         self.profile: Profile | None = None
         self.problem = ""
+        self.can_be_read_otherwise = False  # whether the problem names a setting that the Data page has
         self._raw: Table | None = None
         self._table: tuple[str, Table] | None = None
+        self._columns: dict[tuple[str, str], Table] = {}
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._read, daemon=True)
 
@@ -193,21 +198,17 @@ class FileReading:
                 write_atomically(self.plan, text.encode())
             self._raw, self.profile = raw, seen
         except CrypsisError as error:
-            self.problem = _with_plan(_without_folder(str(error), self.source.parent), self.source.name)
+            self.can_be_read_otherwise = " --" in str(error)
+            self.problem = say_settings(_without_folder(str(error), self.source.parent))
         except (OSError, MemoryError) as error:
             self.problem = f"{self.source.name} cannot be read ({type(error).__name__}); check the file and try again"
 
     def _options(self) -> dict[str, Any]:
         """How the file is read: as the plan says, or as given; of several sheets the first, until another is chosen."""
         if self.plan.exists():
-            if self._form:
-                raise TableError(
-                    f"{self.plan.name} says how {self.source.name} is read; change it on the Data page, or remove the "
-                    f"plan and open the file again"
-                )
             return Plan.read(self.plan).data.reading()
         sheets = sheets_of_workbook(self.source)
-        return {**({"sheet": sheets[0]} if len(sheets) > 1 else {}), **self._form}
+        return {**({"sheet": sheets[0]} if len(sheets) > 1 else {}), **self.settings}
 
     def _refuse_wide(self, columns: int) -> None:
         if columns > MOST_COLUMNS:
@@ -222,6 +223,17 @@ class FileReading:
         if self._raw is None:
             raise TableError(self.problem or f"{self.source.name} is still being read; wait a moment")
         return self._raw
+
+    def column_as(self, name: str, kind: str | None) -> Table:
+        """One column as the plan reads it if it has a kind: numbers that are codes become categories."""
+        raw = self.raw
+        if not kind or kind == raw.attribute(name).kind.value:
+            return raw.drop([other for other in raw.names if other != name])
+        with self._lock:
+            if (name, kind) not in self._columns:
+                read = read_table(self.source, kinds={name: kind}, **self._options())
+                self._columns[name, kind] = read.drop([other for other in read.names if other != name])
+            return self._columns[name, kind]
 
     def table(self, plan: Plan, home: Path) -> Table:
         """The table with the plan's roles, kinds and hierarchies; kept until one of these changes."""
@@ -241,11 +253,12 @@ def _header_width(source: Path) -> int:
     return 1 + max(line.count(mark) for mark in (b",", b";", b"\t", b"|"))
 
 
-def _with_plan(sentence: str, name: str) -> str:
-    """The sentence, and how an option that it names is given where there is no command line."""
-    if " --" not in sentence:
-        return sentence
-    return f"{sentence} (on a command line: crypsis init {name} with that option, then open the plan it writes here)"
+def say_settings(sentence: str) -> str:
+    """The sentence, with the fields of the Data page for options of the command line."""
+    for option in ("encoding", "sheet", "delimiter", "decimal", "thousands", "dates", "missing"):
+        sentence = sentence.replace(f"with --{option}", f"under How the file is read ({option})")
+        sentence = sentence.replace(f"--{option}", f"{option}, under How the file is read:")
+    return re.sub(r", in Python \w+=\S+", "", sentence)
 
 
 def _without_folder(sentence: str, folder: Path) -> str:
@@ -262,6 +275,17 @@ MOST_PINS = 4
 
 
 @dataclass(frozen=True)
+class MadeRelease:
+    """A release that was made here; its number is its place in the list, which never loses an entry."""
+
+    folder: str
+    solution: int
+    title: str = ""
+    made: str = ""  # when, in UTC
+    withdrawn: str = ""  # when it was withdrawn; empty while it is published
+
+
+@dataclass(frozen=True)
 class Choices:
     """Choices made on the pages; those about solutions by run."""
 
@@ -272,7 +296,7 @@ class Choices:
     chosen: dict[str, int] = field(default_factory=dict)
     limits: dict[str, float] = field(default_factory=dict)
     waivers: dict[str, str] = field(default_factory=dict)
-    released: dict[str, str] = field(default_factory=dict)
+    releases: tuple[MadeRelease, ...] = ()
 
 
 def choices_path(plan: Path) -> Path:
@@ -283,8 +307,10 @@ def choices_path(plan: Path) -> Path:
 def read_choices(plan: Path) -> Choices:
     """The choices of a session, made so far."""
     try:
-        return Choices(**json.loads(choices_path(plan).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        content = json.loads(choices_path(plan).read_text(encoding="utf-8"))
+        releases = tuple(MadeRelease(**each) for each in content.pop("releases", ()))
+        return Choices(**content, releases=releases)
+    except (OSError, ValueError, TypeError, AttributeError):
         return Choices()
 
 
@@ -305,6 +331,7 @@ class Session:
         self._general: dict[tuple[Path | None, int], tuple[PropensityScore, ...]] = {}
         self._decoding = threading.Lock()  # separate: decoding a large table must not block other requests
         self.reading = FileReading(source, plan, form).begin()
+        self.audits = SolutionAudits(self)
         if run is not None:
             self.change(run=run.name)
 
@@ -336,6 +363,28 @@ class Session:
         text = rewrite_session_plan(self.plan_path.read_text(encoding="utf-8"), document, plan)
         write_atomically(self.plan_path, text.encode(), replace=True)
         return []
+
+    def read_again(self, settings: Mapping[str, Any]) -> str:
+        """Read the file in another way, and draft the plan anew if it then has other columns; returns a problem.
+
+        If the file cannot be read so, everything stays as it is.
+        """
+        with self.lock:
+            try:
+                read = read_table(self.source, **settings)
+            except CrypsisError as error:
+                return say_settings(_without_folder(str(error), self.source.parent))
+            document = self.document if self.plan_path.exists() else {}
+            if set(document.get("columns", {})) <= set(read.names) and document:
+                problems = self.save({**document, "data": {"source": document["data"]["source"], **settings}})
+                if problems:
+                    return problems[0]
+            elif document:
+                text = draft(self.source, self.plan_path, read, profile(read), USUAL_K)
+                write_atomically(self.plan_path, text.encode(), replace=True)
+            self.reading = FileReading(self.source, self.plan_path, settings).begin()
+        self.reading.wait()
+        return self.reading.problem
 
     @property
     def table(self) -> Table:
@@ -393,6 +442,7 @@ class Session:
         """Choose a solution for the release."""
         self.solution(number)
         self.change(chosen={**self.choices.chosen, self.choices.run: number})
+        self.audits.begin(number)
 
     @property
     def chosen(self) -> int | None:
@@ -567,7 +617,13 @@ def open_path(path: Path, form: Mapping[str, Any] | None = None) -> Session:
             f"{path.name} ends in {path.suffix or 'nothing'!r}; the studio reads {', '.join(ENDINGS)}, a plan (.toml) "
             f"or a run folder"
         )
-    return Session(path, path.with_name(f"{path.stem}-plan.toml"), form=form)
+    plan = path.with_name(f"{path.stem}-plan.toml")
+    if form and plan.exists():
+        raise TableError(
+            f"{plan.name} says how {path.name} is read; change it on the Data page, or remove the plan and "
+            f"open the file again"
+        )
+    return Session(path, plan, form=form)
 
 
 def open_plan(plan: Path, source: Path | None = None) -> Session:

@@ -61,6 +61,19 @@ def studio_home() -> Path:
     return folder
 
 
+RELEASES = "CRYPSIS_RELEASES"
+"""Environment variable with the folder for releases of uploads and of the example."""
+
+
+def releases_of_copies() -> Path:
+    """Where releases of uploads and of the example are written, which have no folder of the user's own."""
+    named = os.environ.get(RELEASES)
+    try:
+        return Path(named).expanduser() if named else Path.home() / "crypsis-releases"
+    except RuntimeError:  # this user has no home
+        raise TableError(f"this user has no home folder for releases; name a folder in {RELEASES}") from None
+
+
 # -- The studio: the session in use, rendering of pages, and the head and foot of every page.
 
 PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("explore", "/explore", "Explore"),
@@ -99,11 +112,11 @@ class Studio:
 
     # -- pages --
 
-    def page(self, name: str, content: Callable[[], Mapping[str, Any]]) -> Response:
-        """A page with head and foot; its version is read before its content."""
+    def page(self, name: str, content: Callable[[], Mapping[str, Any]], template: str = "") -> Response:
+        """A page with head and foot; its version is read before its content, which may have a foot of its own."""
         version = self.revision()
         more = {"here": name, "pages": PAGES, "version": version, "head": self.head(), "foot": self.foot(name)}
-        return HTMLResponse(self.render(f"{name}.html", **more, **content()))
+        return HTMLResponse(self.render(template or f"{name}.html", **{**more, **content()}))
 
     def part(self, template: str, **content: Any) -> Response:
         """A part of a page."""
@@ -177,11 +190,15 @@ class Studio:
         return command
 
     def release_folder(self) -> Path:
-        """The first free name for a release next to the plan."""
-        stem, number = self.session.plan_path.stem.removesuffix("-plan"), 2
-        folder = self.session.home / f"{stem}-release"
-        while folder.exists():
-            folder = self.session.home / f"{stem}-release-{number}"
+        """The first free name for a release: beside the file, or where releases of copies are written."""
+        session, number = self.session, 2
+        own = session.home.resolve().is_relative_to(self.home.resolve())
+        place = releases_of_copies() if own else session.source.parent
+        stem = session.plan_path.stem.removesuffix("-plan")
+        taken = {each.folder for each in session.choices.releases}
+        folder = place / f"{stem}-release"
+        while folder.exists() or str(folder) in taken:
+            folder = place / f"{stem}-release-{number}"
             number += 1
         return folder
 

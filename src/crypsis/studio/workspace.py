@@ -15,7 +15,7 @@ from typing import Any
 from crypsis.errors import CrypsisError, TableError
 from crypsis.run.store import STORE
 from crypsis.studio import jobs
-from crypsis.studio.session import Choices, Session, open_plan, read_choices
+from crypsis.studio.session import Choices, MadeRelease, Session, open_plan, read_choices
 from crypsis.studio.studio import Bundle, Studio
 from crypsis.table.files import write_atomically
 
@@ -57,7 +57,7 @@ class FileCard:
     present: bool  # whether source and plan still exist
     opened: float
     runs: tuple[RunCard, ...]
-    releases: tuple[tuple[int, str], ...]  # number and folder
+    releases: tuple[tuple[int, MadeRelease], ...]  # by number, from 1
     searching: bool
 
 
@@ -154,17 +154,17 @@ class Workspace:
             present=source.exists(),
             opened=entry.opened,
             runs=runs,
-            releases=tuple(enumerate(choices.released)),
+            releases=tuple(enumerate(choices.releases, 1)),
             searching=any(jobs.is_running(run) for run in _runs(plan)),
         )
 
-    def release_folder(self, key: str, number: int) -> Path:
-        """A release of a file by its number on the card."""
+    def release(self, key: str, number: int) -> MadeRelease:
+        """A release of a file by its number."""
         for each in self.files():
             if each.id == key:
-                folders = list(read_choices(Path(each.plan)).released)
-                if number < len(folders):
-                    return Path(folders[number])
+                made = read_choices(Path(each.plan)).releases
+                if 1 <= number <= len(made):
+                    return made[number - 1]
         raise TableError("there is no such release in the studio any more; load the page again")
 
     def revision(self) -> dict[str, Any]:

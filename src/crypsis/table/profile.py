@@ -344,12 +344,28 @@ def _with_uniqueness(
     codes: Mapping[str, Codes], columns: tuple[ColumnProfile, ...], quasi: Sequence[str]
 ) -> tuple[ColumnProfile, ...]:
     """The columns with how many records become unique by each beside the (other) quasi-identifiers."""
+    adds = _added_uniqueness(codes, quasi, [column.name for column in columns if column.role not in UNPUBLISHED])
+    return tuple(replace(column, adds=adds.get(column.name)) for column in columns)
+
+
+def added_uniqueness(table: Table, quasi: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+    """By column, the records that are unique with it beside the (other) quasi-identifiers and not without it.
+
+    >>> table = Table.from_columns({"sex": ["f", "f", "m", "m"], "town": ["a", "b", "a", "a"]})
+    >>> added_uniqueness(table, ["sex"], ["sex", "town"])
+    {'sex': 0, 'town': 2}
+    """
+    codes = {name: table.codes([name])[:, 0] for name in dict.fromkeys([*quasi, *names])}
+    return _added_uniqueness(codes, quasi, names)
+
+
+def _added_uniqueness(codes: Mapping[str, Codes], quasi: Sequence[str], names: Sequence[str]) -> dict[str, int]:
     rows = len(next(iter(codes.values()), ()))
     classes = equivalence_classes(_beside(codes, quasi, rows)) if quasi else None
     alone = int(np.sum(classes.sizes == 1)) if classes else 0
     of = (classes.of if classes else np.zeros(rows)).astype(np.int32)
     adds = dict[str, int]()
-    for name in (column.name for column in columns if column.role not in UNPUBLISHED):
+    for name in names:
         if name in quasi:
             others = [other for other in quasi if other != name]
             without = equivalence_classes(_beside(codes, others, rows)).sizes if others and rows else np.zeros(0)
@@ -357,7 +373,37 @@ def _with_uniqueness(
         else:
             pairs = equivalence_classes(np.stack([of, codes[name]], axis=1)) if rows else None
             adds[name] = (int(np.sum(pairs.sizes == 1)) if pairs else 0) - alone
-    return tuple(replace(column, adds=adds.get(column.name)) for column in columns)
+    return adds
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """How exposed the people of a table are as it stands, to an intruder who knows the quasi-identifiers."""
+
+    rows: int
+    quasi_identifiers: tuple[str, ...]
+    k: int  # records that a class should have
+    unique: int  # records that no other record equals
+    below: int  # records in classes of fewer than k
+    smallest: int  # records of the smallest class
+    adds: Mapping[str, int]  # `added_uniqueness` of every published column; empty for a large table
+
+
+def exposure_of(table: Table, quasi: Sequence[str], others: Sequence[str], k: int) -> Exposure:
+    """Count unique records and small classes over the quasi-identifiers, and what each column adds to them.
+
+    `others`: columns that are published beside the quasi-identifiers.
+
+    >>> table = Table.from_columns({"sex": ["f", "f", "m"], "age": [1, 1, 1]})
+    >>> found = exposure_of(table, ["sex"], ["age"], k=3)
+    >>> found.unique, found.below, found.smallest, found.adds
+    (1, 3, 1, {'sex': 1, 'age': 0})
+    """
+    sizes = equivalence_classes(table.codes(list(quasi))).sizes if quasi else np.array([table.rows])
+    small = sizes[sizes < k]
+    adds = added_uniqueness(table, quasi, [*quasi, *others]) if table.rows <= COUNTED_ROWS else {}
+    smallest = int(sizes.min()) if len(sizes) else 0
+    return Exposure(table.rows, tuple(quasi), k, int(np.sum(sizes == 1)), int(small.sum()), smallest, adds)
 
 
 OPEN = (Clue.UNDECIDED, Clue.SINGLING_OUT)

@@ -1,9 +1,10 @@
-"""The Data page: role, kind and hierarchy of every column."""
+"""The Data page: what the file reveals, questions about columns, and role, kind and hierarchy of every column."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +16,29 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from crypsis.audits.default_roles import assign_default_roles
-from crypsis.errors import TableError, listing
+from crypsis.errors import CrypsisError, TableError, listing
 from crypsis.plan import Plan
+from crypsis.studio.column_groups import groups_as_csv, import_groups, save_groups, value_groups
+from crypsis.studio.column_values import value_bars
+from crypsis.studio.columns import KEPT, decided_entry, follow_roles
 from crypsis.studio.forms import Form, column_of_form, one
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
-from crypsis.studio.session import MOST_COLUMNS, WAIT, Session
+from crypsis.studio.session import MOST_COLUMNS, USUAL_K, WAIT, Session, say_settings
 from crypsis.studio.studio import Studio
-from crypsis.table.attribute import Kind, Role
+from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.builders import BUILDERS, build_hierarchy
 from crypsis.table.frames import to_frame
 from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.profile import Clue, Reason, builder_profile_suggests, common_values, exposure_of
+from crypsis.table.readers import readers
+from crypsis.table.readers.notation import DATE_FORMS
+from crypsis.table.role_questions import role_questions, separate
 from crypsis.text import role_reason_text
 
 SMALLEST_NAMED = 10
 """Groups of fewer records are counted and not named."""
 MOST_ORDERED = 200
 """Largest number of values that can be ordered by hand."""
-
-KEPT = {
-    Role.QUASI_IDENTIFIER: ("importance", "at_most", "lock", "linked", "derived", "scale"),
-    Role.OTHER: ("because", "derived", "scale"),
-    Role.CONFIDENTIAL: ("because", "derived", "scale"),
-    Role.WEIGHT: ("publish", "scale"),
-}
-"""What the plan says of a column beside the grid, by the role for which it has a meaning."""
 
 
 def grid(session: Session) -> dict[str, Any]:
@@ -51,6 +51,7 @@ def grid(session: Session) -> dict[str, Any]:
             {
                 "name": each.name,
                 "said": columns.get(each.name, {}),
+                "shown": _shown(columns.get(each.name, {})),
                 "suggested": {"role": each.role, "kind": each.kind, "hierarchy": each.hierarchy},
                 "reason": role_reason_text(each.reasons),
                 "distinct": each.distinct,
@@ -60,8 +61,12 @@ def grid(session: Session) -> dict[str, Any]:
             for each in seen.columns[:MOST_COLUMNS]
         ]
     undecided = [row["name"] for row in rows if row["said"].get("role", Role.UNDECIDED) == Role.UNDECIDED]
-    notes = list(session.reading.raw.notes) if rows else []
-    return {"rows": rows, "roles": list(Role), "kinds": list(Kind), "undecided": undecided, "notes": notes}
+    return {"rows": rows, "roles": list(Role), "kinds": list(Kind), "undecided": undecided}
+
+
+def _shown(said: Mapping[str, Any]) -> str:
+    """What a row shows, as text: a change of a row that shows something else than the plan is refused."""
+    return json.dumps(said, sort_keys=True, ensure_ascii=False)
 
 
 def settle_columns_on_page(session: Session, columns: dict[str, Any]) -> list[str]:
@@ -119,32 +124,27 @@ FILE = BuilderOption(
 )
 
 
-def _hierarchy_options_on_page(session: Session, name: str, spec: str) -> dict[str, Any]:
+def _hierarchy_options_on_page(session: Session, name: str, spec: str, kind: str | None) -> dict[str, Any]:
     """Hierarchy on the Data page: the options that apply to a column, and name and argument of the one in use."""
-    attribute = session.reading.raw.attribute(name)
+    attribute = session.reading.column_as(name, kind).attribute(name)
     options = (*((DATES if attribute.dates else NUMBERS) if attribute.numeric else TEXTS), FILE)
     head, _, rest = spec.partition(":")
     if head not in {option.name for option in options}:
-        head, rest = (
-            (FILE.name, spec) if spec and head not in BUILDERS else (options[0].name, rest or options[0].example)
-        )
-    return {"name": name, "options": options, "head": head, "rest": rest}
+        head, rest = (FILE.name, spec) if spec and head not in BUILDERS else (options[0].name, options[0].example)
+    return {"name": name, "options": options, "head": head, "rest": rest, "grouped": not attribute.numeric}
 
 
 def _hierarchy_levels_on_page(session: Session, name: str, spec: str, kind: str | None) -> list[dict[str, Any]]:
     """Hierarchy on the Data page: group sizes of every level; small groups are counted, not named."""
-    hierarchy = _hierarchy(session, name, spec, kind)
-    raw = session.reading.raw
-    attribute = raw.attribute(name).but(hierarchy=hierarchy)
-    leaves = raw.with_columns({}, attributes={name: attribute}).leaf_codes(name)
+    column, hierarchy = session.reading.column_as(name, kind), column_hierarchy(session, name, spec, kind)
+    attribute = column.attribute(name).but(hierarchy=hierarchy)
+    leaves = column.with_columns({}, attributes={name: attribute}).leaf_codes(name)
     return [_level(hierarchy, leaves, level) for level in range(hierarchy.height + 1)]
 
 
-def _hierarchy(session: Session, name: str, spec: str, kind: str | None) -> Hierarchy:
-    raw = session.reading.raw
-    attribute = raw.attribute(name)
-    if kind and kind != attribute.kind.value and not attribute.numeric:
-        attribute = attribute.but(kind=Kind(kind))
+def column_hierarchy(session: Session, name: str, spec: str, kind: str | None) -> Hierarchy:
+    """The hierarchy of a column as the plan will read it: its declared kind decides what its values are."""
+    column = session.reading.column_as(name, kind)
     place = Plan._hierarchy(spec, session.home)
     if str(place).startswith("file:"):
         place = session.home / str(place).removeprefix("file:")
@@ -152,7 +152,20 @@ def _hierarchy(session: Session, name: str, spec: str, kind: str | None) -> Hier
         raise TableError(
             f"column {name!r}: a hierarchy file must be in the folder of the plan or below it; move it there"
         )
-    return build_hierarchy(place, attribute, raw.column(name))
+    return build_hierarchy(place, column.attribute(name), column.column(name))
+
+
+def _fitting_hierarchy(session: Session, name: str, made: Mapping[str, Any]) -> tuple[str, str]:
+    """The hierarchy of a column that still fits its kind, or the usual one for that kind; and what to say about it."""
+    spec, kind = str(made["hierarchy"]), made.get("kind")
+    try:
+        column_hierarchy(session, name, spec, kind)
+    except TableError:
+        if kind == session.document.get("columns", {}).get(name, {}).get("kind"):
+            raise  # it is the hierarchy that was changed
+        spec = builder_profile_suggests(session.reading.column_as(name, kind), name)
+        return spec, f" Its groups did not fit that kind and are now {spec}."
+    return spec, ""
 
 
 def _level(hierarchy: Hierarchy, leaves: NDArray[np.int32], level: int) -> dict[str, Any]:
@@ -173,7 +186,8 @@ def _level(hierarchy: Hierarchy, leaves: NDArray[np.int32], level: int) -> dict[
 
 def _order_values(session: Session, name: str) -> list[str]:
     """The values of an ordinal column from low to high: by the plan, the hierarchy or the alphabet."""
-    attribute = session.reading.raw.attribute(name)
+    said = session.document.get("columns", {}).get(name, {})
+    attribute = session.reading.column_as(name, said.get("kind")).attribute(name)
     if attribute.numeric:
         raise TableError(f"column {name!r} is numeric and has an order already; choose an ordinal column")
     if len(attribute.categories) > MOST_ORDERED:
@@ -181,10 +195,9 @@ def _order_values(session: Session, name: str) -> list[str]:
             f"column {name!r} holds {len(attribute.categories)} values, more than the {MOST_ORDERED} that can be "
             f"ordered here; write order = [...] for it in the plan"
         )
-    said = session.document.get("columns", {}).get(name, {})
     given = said.get("order") or ()
     if not given and said.get("hierarchy"):
-        given = _hierarchy(session, name, said["hierarchy"], Kind.ORDINAL).labels[0]
+        given = column_hierarchy(session, name, said["hierarchy"], Kind.ORDINAL).labels[0]
     return [*dict.fromkeys([*given, *attribute.categories])]
 
 
@@ -201,48 +214,297 @@ def _put_in_order(session: Session, name: str, values: Sequence[str]) -> list[st
         return session.save(document)
 
 
-# -- The Data page: role, kind and hierarchy of every column.
+# -- What the file reveals as it stands, and questions about columns that nobody decided about.
+
+MOST_RISKY = 6
+"""Columns that are named by what they add to uniqueness."""
+
+
+@dataclass(frozen=True)
+class RiskyColumn:
+    """A column, how many records it makes unique, and whether it is a quasi-identifier."""
+
+    name: str
+    adds: int
+    share: float  # of all records, per cent
+    quasi: bool
+
+
+class _Exposed:
+    """The exposure of the file under the roles of the plan, counted once for each set of roles."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Any, dict[str, Any]] | None = None
+
+    def __call__(self, session: Session) -> dict[str, Any]:
+        if not session.reading.done or session.reading.problem:
+            return {"exposed": None}
+        roles = {name: str(c.get("role", Role.UNDECIDED)) for name, c in session.document.get("columns", {}).items()}
+        try:
+            k = max([model.least_class_size for model in session.plan.models()] or [USUAL_K])
+        except CrypsisError:
+            k = USUAL_K
+        raw = session.reading.raw
+        key = (id(raw), tuple(roles.items()), k)
+        if self._last is None or self._last[0] != key:
+            quasi = [name for name in raw.names if roles.get(name) == Role.QUASI_IDENTIFIER]
+            others = [name for name in raw.names if name not in quasi and roles.get(name) not in set(UNPUBLISHED)]
+            found = exposure_of(raw, quasi, others, k)
+            risky = [
+                RiskyColumn(n, a, 100 * a / max(found.rows, 1), n in quasi) for n, a in found.adds.items() if a > 0
+            ]
+            risky.sort(key=lambda each: (-each.adds, each.name))
+            self._last = (key, {"exposed": found, "risky": risky[:MOST_RISKY]})
+        return self._last[1]
+
+
+ANSWERS = (
+    ("q", Role.QUASI_IDENTIFIER, "others may know it", "a neighbour, an employer or another file: it is masked"),
+    ("c", Role.CONFIDENTIAL, "must not be learnt", "and nobody outside knows it: protected by its class"),
+    ("i", Role.IDENTIFIER, "names a person", "or reaches one: never released"),
+    ("o", Role.OTHER, "neither", "harmless to everybody: released as it is"),
+    ("w", Role.WEIGHT, "sampling weight", "released, and audited for what it gives away"),
+    ("s", Role.STRATUM, "stratum of the sample", "released, and audited for what it gives away"),
+    ("h", Role.HOUSEHOLD, "which records belong together", "a household or family: never released"),
+)  # fmt: skip
+"""Answers to the question what a column is: key, role, in words, and what follows from it."""
+NOBODY = "answered on the Data page: nobody outside knows it"
+"""Why nobody outside knows a column that was answered to be confidential."""
+
+
+def _ask(session: Session, skip: int, each: bool) -> dict[str, Any]:
+    """The question to show: about the undecided columns of the plan, alike ones together unless each is asked for."""
+    seen = session.reading.profile
+    if seen is None or not session.plan_path.exists():
+        return {"question": None, "questions": 0}
+    columns, raw = session.document.get("columns", {}), session.reading.raw
+    roles = {c.name: Role(columns.get(c.name, {}).get("role", Role.UNDECIDED)) for c in seen.columns}
+    if Role.UNDECIDED not in roles.values():
+        return {"question": None, "questions": 0}
+    decided = tuple(
+        replace(c, role=roles[c.name].value, reasons=(Reason(OF_ROLE.get(roles[c.name], Clue.DECLARED)),))
+        for c in seen.columns
+    )
+    now = replace(seen, columns=decided)
+    found = role_questions(now, raw)
+    if each:
+        found = [one_ for question in found for one_ in separate(question, now, raw)]
+    question = found[skip % len(found)]
+    return {
+        "question": question,
+        "questions": len(found),
+        "place": skip % len(found),
+        "each": each,
+        "values": [*question.values] or common_values(raw, question.names[0], 5),
+        "bars": value_bars(raw, question.names[0]),
+        "records": len(raw),
+        "answers": ANSWERS,
+        "reasons": {c.name: role_reason_text(c.reasons) for c in seen.columns if c.name in question.names},
+    }
+
+
+OF_ROLE = {Role.UNDECIDED: Clue.UNDECIDED}
+
+
+# -- How the file is read.
+
+
+def _reading_fields(session: Session) -> dict[str, Any]:
+    """The settings that a file of this type has, as given and as found out."""
+    reader = readers.of(session.source)
+    takes = reader.takes if reader is not None else frozenset[str]()
+    given = session.document.get("data", {}) if session.plan_path.exists() else session.reading.settings
+    done = session.reading.done and not session.reading.problem
+    found = getattr(session.reading.raw.origin, "read_with", None) if done else None
+    return {
+        "takes": [name for name in READING if name in takes],
+        "given": {name: _as_field(given.get(name)) for name in READING},
+        "found": {name: _as_field(value) for name, value in (found.given() if found is not None else {}).items()},
+        "forms": list(DATE_FORMS),
+        "notes": [say_settings(note) for note in session.reading.raw.notes] if done else [],
+    }
+
+
+READING = ("encoding", "delimiter", "decimal", "thousands", "dates", "missing", "sheet")
+
+
+def _as_field(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else "" if value is None else str(value)
+
+
+def _read_fields(form: Form) -> dict[str, Any]:
+    """The settings that were filled in; an empty one is found out from the file."""
+    found: dict[str, Any] = {name: one(form, name) for name in ("encoding", "sheet") if one(form, name)}
+    for name in ("delimiter", "decimal", "thousands"):  # a space or a tab is a value
+        text = (form.get(name) or ("",))[-1]
+        if text:
+            found[name] = "" if text == "none" else text
+    if one(form, "dates"):
+        found["dates"] = [one(form, "dates")]
+    if one(form, "missing"):
+        found["missing"] = [word.strip() for word in one(form, "missing").split(",") if word.strip()]
+    if str(found.get("sheet", "")).isdigit():
+        found["sheet"] = int(found["sheet"])
+    return found
+
+
+# -- The Data page: what the file reveals, questions, and role, kind and hierarchy of every column.
 
 ROWS = 20
 """Number of raw rows that can be shown."""
+MOST_REMEMBERED = 30
+"""Decisions that can be undone."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A change of columns that can be undone: their entries before and after, and what was decided in words."""
+
+    words: str
+    before: Mapping[str, Any]  # columns and maskings of the plan
+    after: Mapping[str, Any]
+    names: frozenset[str]  # of the columns that were changed
+
+
+def _columns_and_maskings(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {"columns": dict(document.get("columns", {})), "mask": list(document.get("mask", ()))}
 
 
 class _DataPage:
-    """The grid, its changes and previews."""
+    """What the file reveals, questions, the grid, its changes and previews."""
 
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
+        self.exposed = _Exposed()
+        self.decided: list[Decision] = []
+
+    def _content(self) -> dict[str, Any]:
+        session = self.studio.session
+        return {**grid(session), **self.exposed(session), **_reading_fields(session), "decided": self.decided}
 
     @shows("/data")
     def page(self, request: Request) -> Response:
         self.studio.session.reading.wait(WAIT)
-        return self.studio.page("data", lambda: grid(self.studio.session))
+        return self.studio.page("data", lambda: {**self._content(), **_ask(self.studio.session, 0, False)})
 
     @shows("/data/grid")
     def rows(self, request: Request) -> Response:
         return self.studio.part("grid.html", **grid(self.studio.session))
 
+    @shows("/data/reveals")
+    def reveals(self, request: Request) -> Response:
+        return self.studio.part("reveals.html", **self.exposed(self.studio.session))
+
+    @shows("/data/questions")
+    def question(self, request: Request) -> Response:
+        skip, each = request.query_params.get("skip", "0"), request.query_params.get("each") == "yes"
+        shown = _ask(self.studio.session, int(skip) if skip.isdigit() else 0, each)
+        return self.studio.part("questions.html", **shown, decided=self.decided)
+
+    def _change(
+        self, changed: Mapping[str, Mapping[str, Any]], message: str, skip: int = 0, each: bool = False
+    ) -> Response:
+        """Write entries of columns into the plan, and show everything that depends on them."""
+        session = self.studio.session
+        with session.lock:
+            document = session.document
+            before = _columns_and_maskings(document)
+            document.setdefault("columns", {}).update({name: dict(made) for name, made in changed.items()})
+            follow_roles(document, changed)
+            problems = session.save(document)
+            if problems:
+                return refusal(*problems)
+            after = _columns_and_maskings(session.document)
+            names = {n for n in after["columns"] if after["columns"][n] != before["columns"].get(n)}
+            if names:
+                decision = Decision(message, before, after, frozenset(names))
+                self.decided = [decision, *self.decided][:MOST_REMEMBERED]
+        return self._show(message, skip, each)
+
+    def _show(self, message: str, skip: int = 0, each: bool = False) -> Response:
+        session, render = self.studio.session, self.studio.render
+        parts = {
+            "rows": render("grid.html", **grid(session)),
+            "reveals": render("reveals.html", **self.exposed(session)),
+            "questions": render("questions.html", **_ask(session, skip, each), decided=self.decided),
+        }
+        return answer(message, parts=parts, stamp=session.stamps()[0])
+
     @changes("/data/column")
     def column(self, request: Request, form: Form) -> Response:
         session, name = self.studio.session, column_of_form(self.studio.session, form)
         with session.lock:
-            document = session.document
-            made = entry(form, document.get("columns", {}).get(name, {}))
-            document.setdefault("columns", {})[name] = made
+            before = session.document.get("columns", {}).get(name, {})
+            if "shown" in form and one(form, "shown") != _shown(before):
+                return refusal(
+                    f"{name} was changed elsewhere and nothing is saved here: it is {_in_words(before)} now."
+                )
+            made, words = entry(form, before), ""
             if made.get("hierarchy"):
-                _hierarchy_levels_on_page(session, name, made["hierarchy"], made.get("kind"))
-            return _save(session, session.save(document), f"{name}: saved as {_in_words(made)}.")
+                made["hierarchy"], words = _fitting_hierarchy(session, name, made)
+            elif made.get("kind") and made["kind"] != before.get("kind"):
+                session.reading.column_as(name, made["kind"])  # refused if the values cannot be of that kind
+            return self._change({name: made}, f"{name}: {_in_words(made)}.{words}")
+
+    @changes("/data/answer")
+    def answer_question(self, request: Request, form: Form) -> Response:
+        """Give the columns of a question a role."""
+        session, names = self.studio.session, list(form.get("column", ()))
+        skip, each = one(form, "skip", "0"), one(form, "each") == "yes"
+        role = next((role for _, role, _, _ in ANSWERS if role.value == one(form, "role")), None)
+        open_ = [n for n, c in session.document.get("columns", {}).items() if c.get("role", "undecided") == "undecided"]
+        if role is None or not names:
+            raise TableError("choose one of the answers")
+        late = [name for name in names if name not in open_]
+        if late:
+            return refusal(f"{listing(late)}: decided elsewhere since; nothing is saved here.")
+        because = NOBODY if role is Role.CONFIDENTIAL else ""
+        made = {name: decided_entry(session, name, role, because) for name in names}
+        return self._change(made, f"{listing(names, most=40)}: {role.value}.", int(skip) if skip.isdigit() else 0, each)
+
+    @changes("/data/undo")
+    def undo(self, request: Request, form: Form) -> Response:
+        """Take back a decision, unless its columns were changed since."""
+        session, place = self.studio.session, one(form, "place", "0")
+        with session.lock:
+            if not place.isdigit() or int(place) >= len(self.decided):
+                raise TableError("there is nothing to undo any more; load the page again")
+            decision = self.decided[int(place)]
+            document = session.document
+            now = _columns_and_maskings(document)
+            late = [n for n in decision.names if now["columns"].get(n) != decision.after["columns"][n]]
+            if late:
+                return refusal(f"{listing(late)}: changed since; undo the later change first.")
+            old = {n: decision.before["columns"][n] for n in decision.names if n in decision.before["columns"]}
+            document["columns"] = {n: old.get(n, said) for n, said in document["columns"].items()}
+            if now["mask"] == decision.after["mask"] and decision.before["mask"]:
+                document["mask"] = decision.before["mask"]
+            follow_roles(document, decision.names)
+            problems = session.save(document)
+            if problems:
+                return refusal(*problems)
+            self.decided = [each for each in self.decided if each is not decision]
+        return self._show(f"Undone: {decision.words}")
 
     @changes("/data/settle")
     def settle(self, request: Request, form: Form) -> Response:
         """Give every undecided column the role of the safest reading."""
         session = self.studio.session
-        with session.lock:
-            document = session.document
-            settled = settle_columns_on_page(session, document.setdefault("columns", {}))
-            if not settled:
-                return answer("No column is undecided.")
-            return _save(session, session.save(document), f"{listing(settled)}: settled by the safest reading.")
+        columns = {name: dict(said) for name, said in session.document.get("columns", {}).items()}
+        settled = settle_columns_on_page(session, columns)
+        if not settled:
+            return answer("No column is undecided.")
+        message = f"{listing(settled, most=40)}: settled by the safest reading."
+        return self._change({name: columns[name] for name in settled}, message)
+
+    @changes("/data/reading")
+    def read_otherwise(self, request: Request, form: Form) -> Response:
+        """Read the file in another way."""
+        problem = self.studio.session.read_again(_read_fields(form))
+        if problem:
+            return refusal(problem)
+        self.decided, self.studio.opened = [], self.studio.opened + 1
+        return answer("The file is read so now.", go=f"{self.studio.address}/data")
 
     @changes("/data/preview")
     def preview(self, request: Request, form: Form) -> Response:
@@ -251,8 +513,8 @@ class _DataPage:
         spec = one(form, "hierarchy")
         if one(form, "trying"):
             return self.studio.part("levels.html", levels=_hierarchy_levels_on_page(session, name, spec, kind))
-        shown = _hierarchy_options_on_page(session, name, spec)
-        spec = spec or (shown["rest"] if shown["head"] == "file" else f"{shown['head']}:{shown['rest']}")
+        shown = _hierarchy_options_on_page(session, name, spec, kind)
+        spec = shown["rest"] if shown["head"] == "file" else f"{shown['head']}:{shown['rest']}"
         return self.studio.part("builder.html", **shown, levels=_hierarchy_levels_on_page(session, name, spec, kind))
 
     @changes("/data/order")
@@ -260,7 +522,43 @@ class _DataPage:
         session, name = self.studio.session, column_of_form(self.studio.session, form)
         if "value" not in form:
             return self.studio.part("order.html", name=name, values=_order_values(session, name))
-        return _save(session, _put_in_order(session, name, form["value"]), f"{name}: the order is saved.")
+        problems = _put_in_order(session, name, form["value"])
+        return refusal(*problems) if problems else self._show(f"{name}: the order is saved.")
+
+    @changes("/data/groups/show")
+    def show_groups(self, request: Request, form: Form) -> Response:
+        """The values of a column in their groups."""
+        name, said = self._said(form)
+        return self.studio.part("groups.html", name=name, groups=value_groups(self.studio.session, name, said))
+
+    @changes("/data/groups")
+    def save_groups(self, request: Request, form: Form) -> Response:
+        name, said = self._said(form)
+        pairs = list(zip(form.get("value", ()), form.get("group", ()), strict=False))
+        return self._use_groups(name, said, save_groups(self.studio.session, name, said.get("kind"), pairs))
+
+    @changes("/data/groups/import")
+    def import_groups(self, request: Request, form: Form) -> Response:
+        name, said = self._said(form)
+        return self._use_groups(
+            name, said, import_groups(self.studio.session, name, said.get("kind"), one(form, "text"))
+        )
+
+    @shows("/data/groups.csv")
+    def export_groups(self, request: Request) -> Response:
+        name, said = self._said({"column": [request.query_params.get("column", "")]})
+        content = groups_as_csv(self.studio.session, name, said)
+        return Response(
+            content, media_type="text/csv", headers={"content-disposition": 'attachment; filename="groups.csv"'}
+        )
+
+    def _said(self, form: Form) -> tuple[str, dict[str, Any]]:
+        session = self.studio.session
+        name = column_of_form(session, form)
+        return name, dict(session.document.get("columns", {}).get(name, {}))
+
+    def _use_groups(self, name: str, said: Mapping[str, Any], path: str) -> Response:
+        return self._change({name: {**said, "hierarchy": path}}, f"{name}: its groups are in {path}.")
 
     @shows("/data/rows")
     def look(self, request: Request) -> Response:
@@ -270,9 +568,5 @@ class _DataPage:
 
 
 def routes(studio: Studio) -> list[Route]:
-    """The grid, its changes and previews."""
+    """What the file reveals, questions, the grid, its changes and previews."""
     return routes_of(_DataPage(studio))
-
-
-def _save(session: Session, problems: list[str], message: str) -> Response:
-    return refusal(*problems) if problems else answer(message, stamp=session.stamps()[0])

@@ -10,9 +10,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, PlanError
+from crypsis.measures.estimate_use import EstimateUse
 from crypsis.measures.uses import uses
 from crypsis.plan.checking import check_before_run
 from crypsis.plan.document import Plan
+from crypsis.plan.draft import TOLERATED
 from crypsis.plan.sections import (
     AXES,
     Column,
@@ -42,12 +44,35 @@ def routes(studio: Studio) -> list[Route]:
 
     def page(request: Request) -> Response:
         studio.session.reading.wait(WAIT)
+        there = studio.session.plan_path.exists()
         return studio.page(
-            "goal", lambda: {"goal": _goal(studio.session) if studio.session.plan_path.exists() else None}
+            "goal",
+            lambda: {
+                "goal": _goal(studio.session) if there else None,
+                "asked": goal_questions(studio.session) if there else None,
+            },
         )
 
     def fields(request: Request) -> Response:
         return studio.part("goal_form.html", goal=_goal(studio.session))
+
+    def show_questions(request: Request) -> Response:
+        return studio.part("goal_questions.html", asked=goal_questions(studio.session))
+
+    def answer_one(request: Request, form: Form) -> Response:
+        session = studio.session
+        if one(form, "do") == "rulebook":
+            session.change(rulebook=one(form, "rulebook"), waivers=split_waivers(session.choices.waivers)[1])
+        with session.lock:
+            document, message = answer_goal_question(session, form)
+            problems = session.save(document)
+        if problems:
+            return refusal(*problems)
+        parts = {
+            "goal-questions": studio.render("goal_questions.html", asked=goal_questions(session)),
+            "goal-form": studio.render("goal_form.html", goal=_goal(session)),
+        }
+        return answer(message, parts=parts, stamp=session.stamps()[0])
 
     def obstacles(request: Request) -> Response:
         return JSONResponse(_obstacles(studio.session) if studio.session.reading.done else {})
@@ -57,7 +82,7 @@ def routes(studio: Studio) -> list[Route]:
 
     def save(request: Request, form: Form) -> Response:
         session = studio.session
-        if one(form, "rulebook") != session.choices.rulebook:
+        if "rulebook" in form and one(form, "rulebook") != session.choices.rulebook:
             session.change(rulebook=one(form, "rulebook"), waivers=split_waivers(session.choices.waivers)[1])
         with session.lock:
             document, message = apply_goal_page(session.document, form, _quasi(session.document))
@@ -65,21 +90,159 @@ def routes(studio: Studio) -> list[Route]:
         if problems:
             return refusal(*problems)
         stamp = session.stamps()[0]
-        if one(form, "do") == "note":
-            return answer(message, stamp=stamp)
-        return answer(message, parts={"goal-form": studio.render("goal_form.html", goal=_goal(session))}, stamp=stamp)
+        parts = {"goal-questions": studio.render("goal_questions.html", asked=goal_questions(session))}
+        if one(form, "do") != "note":
+            parts["goal-form"] = studio.render("goal_form.html", goal=_goal(session))
+        return answer(message, parts=parts, stamp=stamp)
 
     def estimate(request: Request, form: Form) -> Response:
-        return studio.part("estimate.html", found=check_before_run(studio.session.plan_path))
+        session = studio.session
+        session.reading.wait()
+        try:
+            table = None if session.reading.problem else session.table
+        except CrypsisError:
+            table = None  # the check says every reason why it cannot be read
+        found = check_before_run(session.plan_path, table=table, look_at=LOOKED_AT)
+        notes = [say_on_pages(each) for each in found.notes if each not in found.stops]
+        return studio.part(
+            "estimate.html", found=found, stops=[say_on_pages(each) for each in found.stops], notes=notes
+        )
 
     return [
         route_get_responses("/goal", page),
         route_get_responses("/goal/form", fields),
         route_get_responses("/goal/obstacles", obstacles),
         route_get_responses("/goal/proposed", show_proposed),
+        route_get_responses("/goal/questions", show_questions),
+        route_post_responses("/goal/answer", answer_one),
         route_post_responses("/goal", save),
         route_post_responses("/goal/check", estimate),
     ]
+
+
+LOOKED_AT = 10_000
+"""Records on which the page rests what it says about dependences, so that it answers within two seconds."""
+WORDS = {
+    "or a reason in a [[waive]] table": "or accept it with a reason on the Release page",
+    "a [[mask]] table masks it, or a [[waive]] table gives a reason": "or it is accepted with a reason on the Release "
+    "page",
+    'or because = "…" in its line says why nobody outside knows it': "or the Release page says why nobody outside "
+    "knows it",
+    ': because = "…"': " (in the plan)",
+}
+"""What a note says to write into a plan, and what is done instead on the pages."""
+
+
+def say_on_pages(note: str) -> str:
+    """A note of the check, with what the pages have for lines of the plan."""
+    for line, words in WORDS.items():
+        note = note.replace(line, words)
+    return note
+
+
+# -- The questions: the kind of release, and at most five that most files need.
+
+BUDGETS = (
+    ("30s", "half a minute"),
+    ("60s", "a minute"),
+    ("5m", "five minutes"),
+    ("30m", "half an hour"),
+    ("2h", "two hours"),
+)
+K, L = "k-anonymity", "l-diversity"
+
+
+def goal_questions(session: Session) -> dict[str, Any]:
+    """What the questions show, from the plan."""
+    document, quasi = session.document, _quasi(session.document)
+    require = {item["model"]: item for item in document.get("require", [])}
+    columns = document.get("columns", {})
+    confidential = [n for n, c in columns.items() if c.get("role") == Role.CONFIDENTIAL]
+    hidden = require[L].get("confidential") or confidential if L in require else []
+    limit = next((item["at_most"] for item in document.get("limit", []) if item["measure"] == "risk"), None)
+    name = session.choices.rulebook
+    budget = str(document.get("run", {}).get("budget", ""))
+    return {
+        "rulebooks": [(each, read_rulebook(each)) for each in shipped_names()],
+        "rulebook": name,
+        "book": read_rulebook(name) if name else None,
+        "planned": _plan_rules(session),
+        "quasi": quasi,
+        "scenarios": [each["name"] for each in document.get("scenario", [])],
+        "risk": limit,
+        "k": require[K].get("k", models[K].model_fields["k"].default) if K in require else None,
+        "k_over": require[K].get("quasi_identifiers") or quasi if K in require else quasi,
+        "l": require[L].get("l", models[L].model_fields["l"].default) if L in require else None,
+        "confidential": [(n, n in hidden) for n in confidential],
+        "uses": [str(item.get("name") or item["measure"]) for item in document.get("use", [])],
+        "budgets": [*BUDGETS, *([(budget, budget)] if budget and budget not in dict(BUDGETS) else [])],
+        "budget": budget,
+    }
+
+
+def answer_goal_question(session: Session, form: Form) -> tuple[dict[str, Any], str]:
+    """The plan with one answer in it, and a sentence about what changed."""
+    document, do = session.document, one(form, "do")
+    if do == "rulebook":
+        book = read_rulebook(one(form, "rulebook")) if one(form, "rulebook") else None
+        return document, f"{book.title}: its rules are checked on the file." if book else "No rulebook is chosen."
+    if do == "follow":
+        return document, _follow(document, session.choices.rulebook)
+    if do == "risk":
+        return _with_entry(document, "limit", "measure", "risk", _filled(form, "at_most", "risk"), "at most that many")
+    if do == "k":
+        return _with_entry(document, "require", "model", K, _filled(form, "k", "k"), f"{K} is demanded")
+    if do == "l":
+        asked = [name for name in form.get("confidential", ()) if name]
+        size = {"l": number(one(form, "l") or "2"), "confidential": asked} if asked else {}
+        return _with_entry(document, "require", "model", L, size, f"{L} is demanded of {', '.join(asked)}")
+    if do == "use":
+        return _with_use(session, document, one(form, "analysis")), "The analysis is kept as well as possible."
+    if do.startswith("drop-use:"):
+        place = int(do.removeprefix("drop-use:")) if do.removeprefix("drop-use:").isdigit() else -1
+        document["use"] = [item for at, item in enumerate(document.get("use", [])) if at != place]
+        return {key: value for key, value in document.items() if value}, "The analysis is no longer declared."
+    if do == "budget":
+        document["run"] = {**document.get("run", {}), "budget": one(form, "budget")}
+        return document, f"The search takes {one(form, 'budget')}."
+    raise PlanError("there is no such question; load the page again")
+
+
+def _filled(form: Form, name: str, what: str) -> dict[str, Any]:
+    """A number that was given; none takes the demand away."""
+    text = one(form, name)
+    if text and isinstance(number(text), str):
+        raise PlanError(f"{what}: {text!r} is no number")
+    return {name: number(text)} if text else {}
+
+
+def _with_entry(
+    document: dict[str, Any], section: str, key: str, name: str, settings: dict[str, Any], words: str
+) -> tuple[dict[str, Any], str]:
+    """The plan with an entry of a list changed, added, or removed where no settings are given."""
+    before = list(document.get(section, []))
+    old = next((item for item in before if item[key] == name), None)
+    new = {**(old or {key: name}), **settings}
+    if not settings:
+        document[section] = [item for item in before if item is not old]
+        return {k: v for k, v in document.items() if v or k == "data"}, f"{name} is no longer demanded."
+    document[section] = [new if item is old else item for item in before] if old is not None else [*before, new]
+    return document, f"{words}."
+
+
+def _with_use(session: Session, document: dict[str, Any], text: str) -> dict[str, Any]:
+    """The plan with an analysis to keep, refused where the file cannot serve it."""
+    if not text:
+        raise PlanError("write an analysis, e.g. wage ~ age + education")
+    use = EstimateUse.read(text)
+    obstacle = use.obstacle(session.table)
+    hidden = [n for n in use.scope() if document.get("columns", {}).get(n, {}).get("role") in set(UNPUBLISHED)]
+    if obstacle or hidden:
+        raise PlanError(obstacle or f"{hidden[0]} is never released, so that no analysis of it can be kept")
+    settings = use.model_dump(mode="json", exclude_defaults=True)
+    entry = {"name": text[:60], "measure": "estimate-use", "analysis": use.analysis, **settings}
+    entry |= {"tolerance": TOLERATED, "as": "objective"}
+    return {**document, "use": [*document.get("use", []), entry]}
 
 
 def _quasi(document: dict[str, Any]) -> list[str]:
@@ -94,10 +257,6 @@ def _goal(session: Session) -> dict[str, Any]:
     search = [search] if isinstance(search, dict) else search
     chosen = {item["name"]: item for item in search}
     return {
-        "rulebooks": [(name, read_rulebook(name)) for name in shipped_names()],
-        "rulebook": session.choices.rulebook,
-        "book": read_rulebook(session.choices.rulebook) if session.choices.rulebook else None,
-        "planned": _plan_rules(session),
         "quasi": _quasi(document),
         "scenarios": [{**each, "models": _demands(each, columns)} for each in document.get("scenario", [])],
         "models": _demands(document, columns),

@@ -62,11 +62,14 @@ class _HomePage:
     @shows("/files/{key}/releases/{number:int}")
     def verdict(self, request: Request) -> Response:
         """Whether a release is sound, from its files as they are now."""
-        folder = self.workspace.release_folder(request.path_params["key"], int(request.path_params["number"]))
+        made = self.workspace.release(request.path_params["key"], int(request.path_params["number"]))
+        folder = Path(made.folder)
+        if made.withdrawn:
+            return self._render("verdict.html", level="look", words=f"withdrawn on {made.withdrawn}")
         if not folder.exists():
             return self._render("verdict.html", level="look", words="its folder was moved or deleted")
         found = verify(folder)
-        words = "verified: every guarantee holds in its files" if found.sound else "NOT sound: see its Release page"
+        words = "verified: every guarantee holds in its files" if found.sound else "NOT sound: open it to see why"
         return self._render("verdict.html", level="good" if found.sound else "stop", words=words)
 
     async def upload(self, request: Request) -> Response:
@@ -111,7 +114,7 @@ def _open_upload(workspace: Workspace, path: Path) -> Response:
     """Open an upload, and remove one that cannot be used."""
     session = Session(path, path.with_name(f"{path.stem}-plan.toml"))
     message = _use(workspace, session)
-    if session.reading.problem:
+    if session.reading.problem and not session.reading.can_be_read_otherwise:
         shutil.rmtree(path.parent, ignore_errors=True)
     return message
 
@@ -119,7 +122,7 @@ def _open_upload(workspace: Workspace, path: Path) -> Response:
 def _use(workspace: Workspace, session: Session) -> Response:
     """Open a session if its file can be read; reading a large file continues in the background."""
     session.reading.wait(20.0)
-    if session.reading.problem:
+    if session.reading.problem and not session.reading.can_be_read_otherwise:
         return refusal(*session.reading.problem.splitlines())
     studio = workspace.open(session)
     return answer(f"{session.source.name} is open.", go=f"{studio.address}/data")

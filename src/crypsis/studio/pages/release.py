@@ -1,45 +1,39 @@
-"""Preparation of a release: rulebook and findings checked on the masked table, and previews of both reports."""
+"""Preparation of a release: the checklist, what the file reveals by column, rules, previews, and the release itself."""
 
 from __future__ import annotations
 
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from crypsis.audits import Audit
 from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, TableError
-from crypsis.masking.following import recompute_following
-from crypsis.measures.measure import Reading, measures
-from crypsis.plan import Plan
-from crypsis.privacy.anonymity import missing_cells_in_anonymity
-from crypsis.release import verify
-from crypsis.release.findings import AuditTerms, audit_release_findings, check_finding_waivers, split_waivers
-from crypsis.release.ledger import earlier_findings, ledger_of_plan
-from crypsis.release.published import flatten, order_published_rows
-from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, read_rulebook
+from crypsis.release.findings import SHORTEST_REASON
+from crypsis.rulebook import Rulebook, read_rulebook
 from crypsis.run import Solution
-from crypsis.studio.access import POLICY
+from crypsis.studio.columns import decide
 from crypsis.studio.forms import Form, one
-from crypsis.studio.responses import answer, changes, refusal, respond_with_report, routes_of, shows
-from crypsis.studio.session import Session
+from crypsis.studio.responses import answer, changes, refusal, respond_with_page, routes_of, shows
+from crypsis.studio.session import MadeRelease, Session
+from crypsis.studio.solution_audit import ColumnFindings, group_findings
 from crypsis.studio.studio import Studio
+from crypsis.table.atomic_files import private_folder
 from crypsis.table.attribute import UNPUBLISHED, Role
-from crypsis.table.precision import at_source_precision
-from crypsis.table.table import Table
-from crypsis.text import attack_finding_text, audited_text, over_all_text
+from crypsis.table.readers.formats import WrittenFormat
+from crypsis.text import audited_text
 from crypsis.text.reports import figure_text
 
 
 @dataclass(frozen=True)
 class ReleaseDecisions:
-    """Title, rulebook and waivers of a release."""
+    """Title, rulebook and reasons of a release."""
 
     title: str
     rulebook: str = ""
@@ -48,44 +42,6 @@ class ReleaseDecisions:
     def book(self) -> Rulebook | None:
         """The rulebook, if one is chosen."""
         return read_rulebook(self.rulebook) if self.rulebook else None
-
-
-def _preview_rulebook_rules(
-    plan: Plan, masked: Table, original: Table, solution: Solution, decided: ReleaseDecisions
-) -> list[RuleResult]:
-    """Rulebook on the Release page: every rule, checked on the masked table as it would be published."""
-    book = decided.book()
-    if book is None:
-        return []
-    published = flatten(recompute_following(at_source_precision(masked, original), original), masked.kept.nonzero()[0])
-    wanted = {str(getattr(rule, "measure", "")) for rule in book.rule} - {""}
-    risks: list[Reading] = []
-    for name in sorted(wanted):
-        measure = measures.build(name)
-        if not measure.obstacle(original) and solution.family in measure.valid_for:
-            risks.append(measure.against(original).explain(masked))
-    suppressed = int((~masked.kept).sum())
-    waived = _preview_release_findings(plan, masked, original, solution.family, decided.waivers, book).waived_kinds
-    evidence = Evidence(published, solution.family, plan.release.order, suppressed, risks, waived)
-    return check_rulebook(book, evidence, split_waivers(decided.waivers)[0])
-
-
-def _preview_release_findings(
-    plan: Plan,
-    masked: Table,
-    original: Table,
-    family: str,
-    waivers: Mapping[str, str],
-    book: Rulebook | None = None,
-) -> Audit:
-    """Findings on the Release page: what the file reveals, alone and with earlier ones, with reasons of waivers."""
-    rows = order_published_rows(masked, "kept")
-    published = flatten(recompute_following(at_source_precision(masked, original), original), rows)
-    earlier = earlier_findings(original, published, ledger_of_plan(plan).earlier(original))
-    allowed = book.allowed_alone if book is not None else 0
-    terms = AuditTerms(family, frozenset(plan.list_unstated()), missing_cells_in_anonymity(plan.models()), allowed)
-    found = audit_release_findings(published, original, rows, terms, beside=earlier)
-    return replace(found, waived=dict(waivers))
 
 
 def _fresh_preview(home: Path) -> Path:
@@ -106,12 +62,14 @@ class Item:
     what: str
     holds: bool
     found: str
+    link: str = ""  # where it is mended, and what to call that
+    link_words: str = ""
 
 
 def release_page_checklist(session: Session, solution: Solution | None) -> list[Item]:
     """The studio's Release page: the checklist of a chosen solution, as far as no decoding is needed."""
     if solution is None:
-        return [Item("A solution is chosen", False, "choose one above")]
+        return [Item("A solution is chosen", False, "choose one above", "/front", "Look at the solutions")]
     return [
         Item("A solution is chosen", True, f"number {solution.number}"),
         *_demands(session, solution),
@@ -143,7 +101,7 @@ def _demands(session: Session, solution: Solution) -> list[Item]:
     if not items:
         limited = [limit.build() for limit in session.run.plan.limit]
         demanded = any(measure is not None and measure.aim == "risk" for measure in limited)
-        items = [Item("A privacy model or a risk limit is demanded", demanded, "see the Goal page")]
+        items = [Item("A privacy model or a risk limit is demanded", demanded, "say what must hold", "/goal", "Goal")]
     pairs = zip(evaluation.complaints, solution.complaints, strict=True)
     others = [text for complaint, text in pairs if complaint.kind != "model"]
     return [*items, Item("Limits, uses and suppression", not others, "; ".join(others) or "all kept")]
@@ -159,7 +117,7 @@ def _check_undecided(session: Session) -> Item:
     """Every column of the run has a role."""
     open_ = [name for name, column in session.run.plan.columns.items() if column.role is Role.UNDECIDED]
     found = f"undecided: {', '.join(open_)}" if open_ else "all columns have a role"
-    return Item("Somebody decided about every column", not open_, found)
+    return Item("Somebody decided about every column", not open_, found, "/data#questions", "Answer the questions")
 
 
 def _identifiers(session: Session) -> Item:
@@ -176,13 +134,19 @@ def _identifiers(session: Session) -> Item:
     return Item(what, not published, found)
 
 
-# -- The Release page: checklist, findings and rules, both reports, the release and its verification.
+# -- The Release page: checklist, findings and rules, both reports, the release.
 
 REPORTS = {"internal": ("internal", "report.html"), "external": ("public", "report.html")}
+DECISIONS = {
+    "leave-out": (Role.IDENTIFIER, "is left out of the release"),
+    "protect": (Role.QUASI_IDENTIFIER, "is masked with the other quasi-identifiers"),
+    "confidential": (Role.CONFIDENTIAL, "is confidential"),
+}
+"""What the buttons of a column decide: its role, and what then happens to it."""
 
 
 class _ReleasePage:
-    """Choosing, checking, waiving, previewing, exporting, verifying."""
+    """Choosing, checking, accepting with a reason, deciding about columns, previewing, releasing."""
 
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
@@ -195,9 +159,12 @@ class _ReleasePage:
             "candidates": _candidates(session),
             "s": solution,
             "items": release_page_checklist(session, solution),
+            "outdated": session.outdated,
             "title": session.choices.title or f"Protected {session.source.stem}",
             "folder": self.studio.release_folder(),
-            "released": session.choices.released,
+            "formats": get_args(WrittenFormat),
+            "format": session.run.plan.release.format if solution is not None else "",
+            "releases": list(enumerate(session.choices.releases, 1)),
             "rulebook": session.choices.rulebook,
         }
 
@@ -208,41 +175,68 @@ class _ReleasePage:
     @shows("/release/rules")
     def show_rules(self, request: Request) -> Response:
         session = self.studio.session
-        solution = _needed_solution(session)
-        run = session.run
-        decided, masked = _decisions(session), session.masked_table(solution.number)
+        solution, decided = _needed_solution(session), _decisions(session)
+        found = session.audits.of(solution.number)
+        audit, book = found.findings(decided.waivers), decided.book()
+        cards, rules = group_findings(audit, session.plan), found.rules(book, decided.waivers)
         return self.studio.part(
             "rules.html",
-            rules=_preview_rulebook_rules(run.plan, masked, run.original, solution, decided),
-            audit=(
-                audit := _preview_release_findings(
-                    run.plan, masked, run.original, solution.family, decided.waivers, decided.book()
-                )
-            ),
-            findings=[(each, attack_finding_text(each), audit.reason(each)) for each in audit.findings],
+            cards=cards,
+            blocking=sum(card.state == "blocks" for card in cards) + sum(not rule.passed for rule in rules),
+            rules=rules,
+            book=book,
             audited=audited_text(audit),
-            waivable={rule.id for rule in book.rule if rule.waivable} if (book := decided.book()) else set(),
+            waivable={rule.id for rule in book.rule if rule.waivable} if book else set(),
             waivers=decided.waivers,
         )
 
-    @changes("/release/waive")
-    def waive(self, request: Request, form: Form) -> Response:
+    @changes("/release/accept")
+    def accept(self, request: Request, form: Form) -> Response:
+        """Accept what was found about a column, or a rule that is not kept, with a reason; an empty one takes it back.
+
+        One reason is given for all that was found about the column.
+        """
         session = self.studio.session
-        reasons = {name.removeprefix("waive."): one(form, name) for name in form if name.startswith("waive.")}
-        waivers = {rule: reason for rule, reason in reasons.items() if reason}
+        reason, rule = one(form, "reason"), one(form, "rule")
+        keys: tuple[str, ...]
+        if rule:
+            keys, what = (rule,), "the rule"
+        else:
+            card = _card(session, one(form, "column"))
+            keys, what = card.keys, card.column
+        if reason and len(reason) < SHORTEST_REASON:
+            raise PlanError(f"{what}: write the reason in words, e.g. known to nobody outside the office")
         book = _decisions(session).book()
-        of_rules, of_findings = split_waivers(waivers)
-        check_finding_waivers(of_findings, session.run.original.names)
-        if book is not None:
-            book.check_waivers(of_rules)
-        session.change(waivers=waivers)
-        return answer("The waivers are saved; the internal report lists them.", go=f"{self.studio.address}/release")
+        if rule and reason and book is not None:
+            book.check_waivers({rule: reason})
+        kept = {key: said for key, said in session.choices.waivers.items() if key not in keys}
+        session.change(waivers=kept | (dict.fromkeys(keys, reason) if reason else {}))
+        message = (
+            f"{what}: accepted; the internal report gives the reason." if reason else f"{what}: no longer accepted."
+        )
+        return answer(message, parts={"reveals": self._reveals(request)})
+
+    @changes("/release/decide")
+    def decide(self, request: Request, form: Form) -> Response:
+        """Give a column another role, as the finding about it proposes; a new search is then needed."""
+        session, name, reason = self.studio.session, one(form, "column"), one(form, "reason")
+        role, happens = DECISIONS.get(one(form, "do"), (None, ""))
+        if role is None:
+            raise PlanError(f"there is no such decision; choose one of {', '.join(DECISIONS)}")
+        if role is Role.CONFIDENTIAL and len(reason) < SHORTEST_REASON:
+            raise PlanError(f"{name}: write first why nobody outside knows it, in the field of the column")
+        problems = decide(session, [name], role, reason if role is Role.CONFIDENTIAL else "")
+        if problems:
+            return refusal(*problems)
+        return answer(
+            f"{name} {happens}. A new search is needed before a release.", go=f"{self.studio.address}/release"
+        )
 
     @changes("/release/preview")
     def preview(self, request: Request, form: Form) -> Response:
         session = self.studio.session
         session.change(title=one(form, "title"))
-        self.shown["folder"] = _publish(session, _fresh_preview(self.studio.home), preview=True)
+        self.shown["folder"] = _publish(session, _fresh_preview(self.studio.home), _format(form), preview=True)
         html = self.studio.render("previews.html")
         message = (
             "Both reports are below, from a test release that was written, read back and judged. Nothing was released."
@@ -255,9 +249,7 @@ class _ReleasePage:
         folder = self.shown.get("folder")
         if place is None or folder is None or not folder.exists():
             raise TableError("there is no preview yet; press Preview both reports")
-        html, nonce = respond_with_report((folder / place[0] / place[1]).read_text(encoding="utf-8"))
-        policy = POLICY.replace("style-src 'self'", f"style-src 'nonce-{nonce}'")
-        return HTMLResponse(html, headers={"content-security-policy": policy})
+        return respond_with_page(folder / place[0] / place[1])
 
     @changes("/release/export")
     def export(self, request: Request, form: Form) -> Response:
@@ -267,21 +259,45 @@ class _ReleasePage:
             raise PlanError("no folder is given; write the folder of the release")
         session.change(title=one(form, "title"))
         _refuse_open_checklist(release_page_checklist(session, _chosen_solution(session)))
-        folder = _publish(session, (session.home / Path(text).expanduser()))
-        session.change(released={**session.choices.released, str(folder): str(session.chosen)})
-        return _verify(self.studio, folder, f"Released into {folder.name} and verified from its files.")
+        folder = (session.source.parent / Path(text).expanduser()).absolute()
+        _refuse_hidden(folder, self.studio.home)
+        _publish(session, folder, _format(form))
+        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        made = MadeRelease(str(folder), session.chosen or 0, _decisions(session).title, now)
+        number = len(session.change(releases=(*session.choices.releases, made)).releases)
+        return answer(f"Released into {folder.name}.", go=f"{self.studio.address}/release/{number}")
 
-    @changes("/release/verify")
-    def verify_again(self, request: Request, form: Form) -> Response:
-        folder = one(form, "folder")
-        if folder not in self.studio.session.choices.released:
-            return refusal("only releases made here can be verified here; for others use crypsis verify FOLDER")
-        return _verify(self.studio, Path(folder), "Verified again from its files.")
+    def _reveals(self, request: Request) -> str:
+        return bytes(self.show_rules(request).body).decode()
 
 
 def routes(studio: Studio) -> list[Route]:
-    """Choosing, checking, waiving, previewing, exporting, verifying."""
+    """Choosing, checking, accepting with a reason, deciding about columns, previewing, releasing."""
     return routes_of(_ReleasePage(studio))
+
+
+def _card(session: Session, column: str) -> ColumnFindings:
+    audit = session.audits.of(_needed_solution(session).number).findings(_decisions(session).waivers)
+    for card in group_findings(audit, session.plan):
+        if card.column == column and card.keys:
+            if card.undecided:
+                raise PlanError(f"{column}: nobody decided about it yet; answer the question about it on the Data page")
+            return card
+    raise PlanError(f"nothing that stops a release was found about {column!r}; load the page again")
+
+
+def _format(form: Form) -> WrittenFormat | None:
+    """The format of the data that was chosen; None: that of the plan."""
+    chosen = one(form, "format")
+    if chosen and chosen not in get_args(WrittenFormat):
+        raise PlanError(f"there is no format {chosen!r}; formats: {', '.join(get_args(WrittenFormat))}")
+    return cast(WrittenFormat, chosen) if chosen else None
+
+
+def _refuse_hidden(folder: Path, home: Path) -> None:
+    """Refuse a release where nobody finds it again, and where it is deleted with the copy of a file."""
+    if folder.resolve().is_relative_to(home.resolve()):
+        raise PlanError("a release is not written into the studio's own folder, which is hidden; name another folder")
 
 
 def _chosen_solution(session: Session) -> Solution | None:
@@ -318,24 +334,25 @@ def _decisions(session: Session) -> ReleaseDecisions:
     return ReleaseDecisions(choices.title or f"Protected {session.source.stem}", choices.rulebook, waivers)
 
 
-def _publish(session: Session, folder: Path, preview: bool = False) -> Path:
+def _publish(session: Session, folder: Path, format: WrittenFormat | None, preview: bool = False) -> Path:
     solution = _needed_solution(session)
     decided = _decisions(session)
-    session.run.release(
-        solution, folder, title=decided.title, rulebook=decided.book(), waivers=decided.waivers, preview=preview
-    )
+    private_folder(folder.parent)
+    try:
+        session.run.release(
+            solution, folder, title=decided.title, rulebook=decided.book(), waivers=decided.waivers, preview=preview,
+            format=format,
+        )  # fmt: skip
+    except ReleaseRefused as error:
+        raise ReleaseRefused(_without_plan_lines(str(error))) from None
     return folder
 
 
-def _verify(studio: Studio, folder: Path, message: str) -> Response:
-    found = verify(folder)
-    parts = {
-        "verified": studio.render(
-            "verified.html",
-            found=found,
-            folder=folder,
-            over_all=over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts]),
-        ),
-        "folder-field": studio.render("folder.html", folder=studio.release_folder()),
-    }
-    return answer(message if found.sound else f"{folder.name} is not sound.", parts=parts)
+def _without_plan_lines(message: str) -> str:
+    """Why nothing was released, without the lines that say what to write into a plan: buttons do it here."""
+    lines = message.splitlines()
+    if len(lines) == 1:
+        return message
+    hints = ("decide in the plan", "or, for this release alone", "  [", "  [[")
+    kept = [line.strip() for line in lines if not line.startswith(hints)]
+    return "\n".join([*kept, "decide about each above, under What the file reveals"])

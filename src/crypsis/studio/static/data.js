@@ -1,22 +1,65 @@
-// The grid: a change is saved when it is made; a preview shows group sizes; a file streams in with its name in a header.
-import { base, bring, inTurn, place, send, show, announce } from "./studio.js";
+// Questions and the grid: a change is saved when it is made, and what depends on it is shown anew; a preview shows group sizes.
+import { announce, base, bring, forPage, inTurn, place, send } from "./studio.js";
 
 const grid = document.getElementById("grid"), preview = document.getElementById("preview");
 const fields = (row) => ({
-  column: row.dataset.column, role: row.querySelector("[name=role]").value,
+  column: row.dataset.column, shown: row.dataset.shown, role: row.querySelector("[name=role]").value,
   kind: row.querySelector("[name=kind]").value, hierarchy: row.querySelector("[name=hierarchy]").value,
 });
 
+// Every row shows what is saved: the answer brings the rows anew, and so does a refusal.
+const freshRows = inTurn(async () => {
+  const response = await bring(base + "/data/grid");
+  if (response?.ok) place(document.getElementById("rows"), await response.text());
+});
 let saving = Promise.resolve(); // one save after the other: an older one is never written last
-grid?.addEventListener("change", async (event) => {
+async function saveRow(column, element, trusted) {
+  const row = () => grid.querySelector(`tr[data-column="${CSS.escape(column)}"]`), { name, value } = element;
+  // Only the field that was changed, over the row as it is when its turn comes: an own save before it makes nothing stale.
+  const save = () => send(base + "/data/column", { ...fields(row()), [name]: value }, document.getElementById("grid-problems"));
+  const saved = await (saving = saving.then(save));
+  if (!saved) await freshRows();
+  else if (name === "hierarchy" && value && trusted) look(row());
+}
+// Arrows and letters move through the options of a select: nothing is saved before Enter or the next field.
+let typed = false, waiting = null;
+grid?.addEventListener("keydown", (event) => {
+  typed = event.target.matches("select");
+  if (!typed) return;
+  if (event.key === "Enter" && waiting) { event.preventDefault(); commit(); }
+  if (event.key === "Escape" && waiting) { waiting = null; freshRows(); }
+});
+grid?.addEventListener("pointerdown", () => { typed = false; });
+function commit() {
+  const element = waiting;
+  waiting = null;
+  if (element?.isConnected) saveRow(element.closest("tr").dataset.column, element, false);
+}
+grid?.addEventListener("change", (event) => {
   const row = event.target.closest("tr[data-column]");
   if (!row) return;
-  const saved = await (saving = saving.then(() => send(base + "/data/column", fields(row))));
-  event.target.setAttribute("aria-invalid", String(!saved));
-  if (saved) row.className = `role-${row.querySelector("[name=role]").value}`;
-  if (saved) row.querySelector("[data-order]").hidden = row.querySelector("[name=kind]").value !== "ordinal";
-  if (saved && event.target.name === "hierarchy" && event.target.value && event.isTrusted) look(row);
+  if (typed && event.target.matches("select")) { waiting = event.target; announce("Enter saves, Escape restores."); return; }
+  saveRow(row.dataset.column, event.target, event.isTrusted);
 });
+// Rows that are brought anew take the focus away too: what stood in a row that is gone is not saved.
+grid?.addEventListener("focusout", () => { if (waiting) setTimeout(commit); });
+
+// Questions: one key for every answer; a question that is skipped comes again.
+const questions = document.getElementById("questions");
+async function ask(skip, each) {
+  const response = await bring(`${base}/data/questions?skip=${skip}&each=${each}`);
+  if (response?.ok) place(questions, await response.text());
+}
+questions?.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-ask]"), shown = document.getElementById("question")?.dataset;
+  if (button?.dataset.ask === "skip") ask(Number(shown.skip) + 1, shown.each);
+  if (button?.dataset.ask === "each") ask(0, "yes");
+});
+document.addEventListener("keydown", (event) => {
+  if (!forPage(event) || event.target.closest("button, #grid, #preview")) return;
+  questions?.querySelector(`[data-key="${CSS.escape(event.key)}"]`)?.click();
+});
+
 grid?.addEventListener("click", (event) => {
   if (event.target.closest("[data-preview]")) look(event.target.closest("tr"));
   if (event.target.closest("[data-order]")) arrange(event.target.closest("tr").dataset.column);

@@ -11,6 +11,15 @@ document.getElementById("check")?.addEventListener("click", async (event) => {
   out.removeAttribute("aria-busy");
   event.target.removeAttribute("aria-busy");
 });
+// A question is answered when its field is left; one answer after the other.
+const asked = document.getElementById("goal-questions");
+let answering = Promise.resolve();
+asked?.addEventListener("change", (event) => {
+  const form = event.target.closest("form");
+  if (!form || event.target.name === "analysis") return;
+  const fields = new FormData(form), near = form.closest(".card").querySelector(".problems");
+  answering = answering.then(() => send(base + "/goal/answer", fields, near));
+});
 // A change is saved when it is made; the form is drawn again only where something else depends on it.
 const form = document.getElementById("goal");
 // One save after the other: of two under way at once, the older one could be the last to be written.

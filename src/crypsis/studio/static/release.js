@@ -1,4 +1,4 @@
-// Release: preview and export send the same form.
+// Release: preview and release send the same form.
 import { send } from "./studio.js";
 
 const form = document.getElementById("publish");
@@ -10,7 +10,7 @@ for (const button of document.querySelectorAll("[data-post]")) {
     button.removeAttribute("aria-busy");
     for (const each of form.querySelectorAll("button")) each.disabled = false;
     button.focus();
-    if (answer?.parts?.verified) document.getElementById("verified").scrollIntoView({ block: "nearest" });
+    if (answer?.parts?.previews) document.getElementById("previews").scrollIntoView({ block: "nearest" });
   });
 }
 document.body.dataset.ready = "yes";

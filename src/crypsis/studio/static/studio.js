@@ -67,7 +67,7 @@ document.addEventListener("submit", async (event) => {
   const fields = new FormData(form, event.submitter);
   const near = form.querySelector(".problems") ?? form.closest(".card")?.querySelector(".problems");
   event.submitter?.setAttribute("aria-busy", "true");
-  const answer = await send(form.getAttribute("action"), fields, near);
+  const answer = await send(event.submitter?.getAttribute("formaction") ?? form.getAttribute("action"), fields, near);
   event.submitter?.removeAttribute("aria-busy");
   if (answer && form.dataset.then) location.assign(form.dataset.then);
 });
@@ -76,7 +76,7 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-  announce("The command is copied.");
+  announce("Copied.");
 });
 
 /** Fetch a piece of the studio; null if the studio does not answer. */

@@ -1,0 +1,117 @@
+"""The Goal page: five questions over the same plan as the form, and a check that says what still stops a release."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from crypsis.plan.checking import check_before_run
+from crypsis.studio.pages.goal import say_on_pages
+from crypsis.studio.server import build_file
+from crypsis.studio.session import Session
+from crypsis.studio.studio import Bundle, Studio
+from crypsis.table.example import example
+from crypsis.table.files import write_table
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    write_table(example(400), tmp_path / "people.csv")
+    session = Session(tmp_path / "people.csv", tmp_path / "people-plan.toml")
+    session.reading.wait()
+    return session
+
+
+@pytest.fixture
+def client(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    monkeypatch.setattr(Bundle, "prepare", lambda self: None)
+    (tmp_path / "hidden").mkdir()
+    with TestClient(build_file(Studio(tmp_path / "hidden", session))) as made:
+        yield made
+
+
+def ask(client: TestClient, **fields: object) -> dict[str, object]:
+    answer = client.post("/goal/answer", data=fields)  # type: ignore[arg-type]
+    assert answer.status_code == 200, answer.text
+    found: dict[str, object] = answer.json()
+    return found
+
+
+def test_every_answer_is_a_line_of_the_plan(session: Session, client: TestClient) -> None:
+    ask(client, do="k", k="7")
+    assert next(iter(session.plan.models())).least_class_size == 7
+    ask(client, do="risk", at_most="11")
+    assert [each.at_most for each in session.plan.limit if each.measure == "risk"] == [11]
+    ask(client, do="l", l="3", confidential=["diagnosis"])
+    (item,) = (each for each in session.document["require"] if each["model"] == "l-diversity")
+    assert item == {"model": "l-diversity", "l": 3, "confidential": ["diagnosis"]}
+    ask(client, do="use", analysis="income ~ age + education")
+    assert session.document["use"][-1]["name"] == "income ~ age + education"
+    assert session.plan.use[-1].build().obstacle(session.table) == ""
+    ask(client, do="budget", budget="5m")
+    assert session.plan.run.budget == "5m"
+    text = client.get("/goal").text
+    for words in ("share", "Everybody shares age", 'value="7"', "income ~ age + education", "five minutes"):
+        assert words in text
+    ask(client, do="drop-use:0")
+    assert "use" not in session.document
+    ask(client, do="l")
+    ask(client, do="risk", at_most="")
+    assert [each["model"] for each in session.document["require"]] == ["k-anonymity"]
+    assert not [each for each in session.plan.limit if each.measure == "risk"]
+
+
+def test_what_cannot_be_is_refused_and_changes_nothing(session: Session, client: TestClient) -> None:
+    before = session.plan_path.read_text()
+    for fields in (
+        {"do": "k", "k": "1"},
+        {"do": "k", "k": "many"},
+        {"do": "use", "analysis": "wages ~ age"},
+        {"do": "use", "analysis": ""},
+        {"do": "budget", "budget": "soon"},
+        {"do": "sing"},
+    ):
+        assert client.post("/goal/answer", data=fields).status_code == 422, fields
+    assert session.plan_path.read_text() == before
+
+
+def test_a_rulebook_is_chosen_and_followed(session: Session, client: TestClient) -> None:
+    ask(client, do="rulebook", rulebook="public-use")
+    assert session.choices.rulebook == "public-use"
+    assert "Demand what this rulebook demands" in client.get("/goal").text
+    ask(client, do="follow")
+    assert "Demand what this rulebook demands" not in client.get("/goal").text
+    client.post("/goal", data={"do": "save"})
+    assert session.choices.rulebook == "public-use", "the form beside it leaves the rulebook alone"
+
+
+def test_the_check_never_calls_a_plan_sound_that_no_release_can_follow(session: Session, client: TestClient) -> None:
+    document = session.document
+    document["columns"]["marital"]["role"] = "undecided"
+    document["columns"]["income"] = {"role": "confidential", "kind": "numeric"}
+    assert session.save(document) == []
+    found = check_before_run(session.plan_path)
+    assert len(found.stops) >= 2
+    text = client.post("/goal/check", data={}).text
+    assert "is sound" not in text
+    assert "nothing can be released yet" in text
+    assert "banner good" not in text
+    assert "[[" not in text
+    assert "because =" not in text
+
+
+def test_the_check_answers_within_two_seconds(session: Session, client: TestClient) -> None:
+    session.table  # noqa: B018 - read already, as on a page that is open
+    client.post("/goal/check", data={})
+    began = time.process_time()
+    assert client.post("/goal/check", data={}).status_code == 200
+    assert time.process_time() - began < 2.0
+
+
+def test_notes_speak_of_pages() -> None:
+    note = "x shows y: give it the role quasi or identifier, or a reason in a [[waive]] table"
+    assert say_on_pages(note).endswith("or accept it with a reason on the Release page")
