@@ -8,6 +8,7 @@ import os
 import platform
 import sqlite3
 import struct
+import threading
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -237,6 +238,7 @@ class Store:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         elif not path.is_file():
             raise SearchError(f"{path.parent}: is no run (no {path.name}); start one with `crypsis run`")
+        self._one = threading.RLock()  # threads of the studio share a store, and one may close it while another reads
         self._connection = self._connect()
         self._rows = SealedRows(self._connection, run)
         self._read: tuple[tuple[int, int], list[tuple[Any, ...]]] | None = None
@@ -307,9 +309,10 @@ class Store:
 
     @contextmanager
     def guard_reading(self) -> Iterator[None]:
-        """Raise errors of a damaged or changed store as SearchError."""
+        """Let one thread read at a time, and raise errors of a damaged or changed store as SearchError."""
         try:
-            yield
+            with self._one:
+                yield
         except Changed as error:
             raise SearchError(
                 f"{self.path}: {error} after the run wrote it, so nothing in it can be trusted; put back a copy of the "
@@ -326,7 +329,8 @@ class Store:
 
     def close(self) -> None:
         """Close the store."""
-        self._connection.close()
+        with self._one:
+            self._connection.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -468,7 +468,7 @@ class Session:
         """The run in use, opened once; opened again only if another run took its place."""
         folder = self.run_folder
         if folder is None or not self.has_run:
-            raise SearchError("no search was started yet; press Start on the Front page")
+            raise SearchError("no search was started yet; press Start on the Explore page")
         with self.lock:
             begun = [str(folder), *(_stamp(folder / name) for name in (PLAN, LOCK))]
             if self._run is None or self._run[0] != begun:

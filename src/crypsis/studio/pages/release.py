@@ -69,7 +69,7 @@ class Item:
 def release_page_checklist(session: Session, solution: Solution | None) -> list[Item]:
     """The studio's Release page: the checklist of a chosen solution, as far as no decoding is needed."""
     if solution is None:
-        return [Item("A solution is chosen", False, "choose one above", "/front", "Look at the solutions")]
+        return [Item("A solution is chosen", False, "choose one above", "/explore", "Look at the solutions")]
     return [
         Item("A solution is chosen", True, f"number {solution.number}"),
         *_demands(session, solution),
