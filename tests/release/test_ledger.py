@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
-from crypsis.errors import ReleaseRefused, TableError
+from crypsis.errors import PlanError, ReleaseRefused, TableError
 from crypsis.privacy import KAnonymity
-from crypsis.release import ReleaseDescription, ReleaseLedger, compare_releases, publish, verify
+from crypsis.release import ReleaseDescription, ReleaseLedger, compare_releases, new_keys, publish, verify
+from crypsis.release.later_signature import sign_release
 from crypsis.release.ledger import ENOUGH, KEPT, Sketch, earlier_findings, findings_from_ledger, source_digest
+from crypsis.release.manifest import sha256
 from crypsis.table.table import Table
 from crypsis.text import attack_finding_text
 
@@ -143,7 +145,62 @@ def test_the_ledger_is_private_and_holds_no_value(tmp_path: Path, monkeypatch: p
     (entry,) = json.loads(file.read_text(encoding="utf-8"))["releases"]
     assert entry["source"] == source_digest(ORIGINAL)
     assert entry["quasi_identifiers"] == ["region", "age"]
-    assert set(entry) == {"source", "path", "folder", "date", "manifest", "quasi_identifiers", "sketch"}
+    known = {"source", "path", "folder", "date", "manifest", "quasi_identifiers", "sketch", "withdrawn", "received"}
+    assert set(entry) == known
+    assert (entry["withdrawn"], entry["received"]) == ("", True)
+
+
+def test_a_release_that_somebody_received_still_counts_after_its_withdrawal(tmp_path: Path) -> None:
+    ledger = ReleaseLedger.usual()
+    ledger.withdraw(release(BY_REGION, tmp_path / "one"), received=True)
+    assert not (tmp_path / "one").exists()
+    (entry,) = ledger.earlier(ORIGINAL)
+    assert entry.withdrawn
+    kept = Path(entry.folder)
+    assert kept.is_relative_to(ledger.file.parent)
+    assert kept.stat().st_mode & 0o077 == 0
+    assert not (kept / "internal").exists()
+    with pytest.raises(ReleaseRefused, match="earlier release"):
+        release(BY_AGE, tmp_path / "one")
+    assert not (tmp_path / "one").exists()
+
+
+def test_a_release_that_nobody_received_is_recorded_and_counts_no_more(tmp_path: Path) -> None:
+    ledger = ReleaseLedger.usual()
+    ledger.withdraw(release(BY_REGION, tmp_path / "one"), received=False)
+    assert ledger.earlier(ORIGINAL) == []
+    release(BY_AGE, tmp_path / "one")
+    assert [bool(each.withdrawn) for each in ledger.entries()] == [True, False], "the same folder replaces no memory"
+    with pytest.raises(TableError, match="no such release"):
+        ReleaseLedger(tmp_path / "other.json").withdraw(tmp_path / "one", received=True)
+    (tmp_path / "one" / "notes.txt").write_text("mine")
+    with pytest.raises(TableError, match="files that no release has"):
+        ledger.withdraw(tmp_path / "one", received=True)
+    assert (tmp_path / "one" / "notes.txt").exists()
+
+
+def test_a_later_signature_changes_no_data_and_is_entered(tmp_path: Path) -> None:
+    folder, ledger = release(BY_REGION, tmp_path / "one"), ReleaseLedger.usual()
+    data = (folder / "public" / "data.csv").read_bytes()
+    private, public, key = new_keys(tmp_path / "office.key")
+    assert sign_release(folder, private) == key
+    found = verify(folder, key=public)
+    assert (found.problems, found.signature) == ((), "trusted")
+    assert verify(folder / "public", key=public).sound
+    assert (folder / "public" / "data.csv").read_bytes() == data
+    assert ledger.entries()[0].manifest == sha256(folder / "public" / "manifest.json")
+    assert [each.name for each in tmp_path.iterdir() if each.is_dir()] == ["one"]
+    with pytest.raises(PlanError, match="signed already"):
+        sign_release(folder, private)
+
+
+def test_what_is_not_sound_is_not_signed(tmp_path: Path) -> None:
+    folder = release(BY_REGION, tmp_path / "one")
+    private, _, _ = new_keys(tmp_path / "office.key")
+    (folder / "public" / "data.csv").write_text("region\nn\n")
+    with pytest.raises(ReleaseRefused, match="not sound"):
+        sign_release(folder, private)
+    assert verify(folder).signed_by == ""
 
 
 def test_the_digest_is_of_values_whatever_their_roles_and_order() -> None:
