@@ -75,3 +75,11 @@ def test_two_columns_are_crossed_before_and_after(client: tuple[TestClient, int]
     assert sum(int(before.replace("\u202f", "")) for before, _ in cells) == 400
     refused = browser.get(f"/look/{number}/cross?a=nothing&b=age")
     assert (refused.status_code, "no published column 'nothing'" in refused.text) == (422, True)
+
+
+def test_a_solution_that_leaves_records_out_is_looked_at_row_by_row(client: tuple[TestClient, int]) -> None:
+    browser, _ = client  # 3 is plain recoding, a baseline that suppresses records and generalises columns
+    for part in ("records", "classes", "cross?a=age&b=sex"):
+        assert browser.get(f"/look/3/{part}").status_code == 200
+    left_out = browser.get("/look/3/records?sizes=0-0").text
+    assert left_out.count("(left out)") == left_out.split("<tbody>")[1].count("<tr") > 0

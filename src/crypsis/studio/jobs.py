@@ -223,7 +223,8 @@ def run_state(folder: Path | None, status: RunStatus | None = None) -> RunState:
             return RunState("running", "The search is starting …", "open")
         return RunState("failed", complaint or "The search ended before it wrote anything.", "stop")
     seen = status or job_run_status(folder)
-    figures = f"{seen.solutions} solutions measured, {seen.evaluations} candidates tried in {seen.elapsed:.0f} s"
+    solutions = "1 solution" if seen.solutions == 1 else f"{seen.solutions} solutions"
+    figures = f"{solutions} measured, {seen.evaluations} candidates tried in {seen.elapsed:.0f} s"
     if going:
         doing = "Pausing" if known is not None and known.stopped and known.alive else "Searching"
         return RunState("running", f"{doing}: {figures}", "open", seen)

@@ -176,7 +176,9 @@ def overlay(original: Table, solutions: Mapping[int, Table], name: str) -> Overl
         if number not in levels:
             absent[number] = "suppressed"
             continue
-        found = histograms_of_distributions(_only(original, name), _only(_lift(original, table, name, common), name))
+        found = histograms_of_distributions(
+            _only(original, name), _only(lift_compared_column(original, table, name, common), name)
+        )
         if found:
             drawn[number] = replace(found[0], summary=found[0].summary + _left_out(table, name, common))
         else:
@@ -233,7 +235,7 @@ def _only(table: Table, name: str) -> Table:
     return table.drop(each for each in table.names if each != name)
 
 
-def _lift(original: Table, table: Table, name: str, level: int) -> Table:
+def lift_compared_column(original: Table, table: Table, name: str, level: int) -> Table:
     """The table with the column at a level not below its own."""
     hierarchy, own = original.attribute(name).hierarchy, table.level(name)
     if own == level or hierarchy is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,12 +15,13 @@ from starlette.routing import Route
 
 from crypsis.errors import TableError
 from crypsis.measures.information_loss import information_losses
+from crypsis.studio.pages.compare import lift_compared_column
 from crypsis.studio.responses import routes_of, shows
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import UNPUBLISHED
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.frames import to_frame
-from crypsis.table.table import PERTURBATION, Table
+from crypsis.table.table import LOCAL, PERTURBATION, Table
 
 ROWS, MOST_ROWS = 20, 200
 """Records on one page, and raw records that may be shown of one choice."""
@@ -182,9 +183,15 @@ def _side_by_side(original: Table, masked: Table, rows: Rows) -> dict[str, Any]:
 
 def _cells(table: Table, rows: Rows, names: list[str]) -> list[list[str]]:
     """The published text of some cells."""
-    frame = nw.from_native(to_frame(table.take(rows).drop(n for n in table.names if n not in names)), eager_only=True)
+    frame = _frame(table.take(rows), names)
     columns = {name: frame[name].to_list() for name in names}
     return [[_text(columns[name][place]) for name in names] for place in range(len(rows))]
+
+
+def _frame(table: Table, names: list[str]) -> nw.DataFrame[Any]:
+    """Some columns of all records, those that are left out too."""
+    whole = replace(table, kept=np.ones(len(table), np.bool_))
+    return nw.from_native(to_frame(whole.drop(n for n in table.names if n not in names)), eager_only=True)
 
 
 def _text(value: Any) -> str:
@@ -208,7 +215,9 @@ def _grouped(original: Table, masked: Table, name: str) -> tuple[list[str], NDAr
             for t in (original, masked)
         ]
         return labels, cut[0].astype(np.int64), np.where(masked.kept, cut[1], -1).astype(np.int64)
-    texts = [np.array(_texts(table, name)) for table in (original, masked)]
+    level = masked.level(name)
+    alike = lift_compared_column(original, original, name, level) if level not in (0, LOCAL) else original
+    texts = [np.array(_texts(table, name)) for table in (alike, masked)]
     values, counts = np.unique(texts[0], return_counts=True)
     common = [str(value) for value in values[np.argsort(-counts, kind="stable")][:GROUPS] if value != "–"]
     place = {value: number for number, value in enumerate(common)}
@@ -217,7 +226,7 @@ def _grouped(original: Table, masked: Table, name: str) -> tuple[list[str], NDAr
 
 
 def _texts(table: Table, name: str) -> list[str]:
-    frame = nw.from_native(to_frame(table.drop(n for n in table.names if n != name)), eager_only=True)
+    frame = _frame(table, [name])
     return [_text(value) for value in frame[name].to_list()]
 
 
