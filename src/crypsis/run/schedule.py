@@ -38,6 +38,7 @@ from crypsis.run.search_state import (
     SearchState,
     advance_search_state_work,
 )
+from crypsis.run.steering import Entry, SteeringLog
 from crypsis.run.store import Row, Store
 from crypsis.table.table import Table
 from crypsis.tasks import Tasks, Underway
@@ -144,9 +145,9 @@ class Writing:
     pace: Pace  # takes note of the time it takes
     elapsed: Callable[[], float]  # seconds of the run so far
 
-    def commit(self, search: SearchState) -> None:
-        """One transaction: checkpoint, history and new solutions."""
-        if not search.pending and not search.fresh:
+    def commit(self, search: SearchState, obeyed: Entry | None = None) -> None:
+        """One transaction: checkpoint, history, new solutions, and the entry that is obeyed from here on."""
+        if not search.pending and not search.fresh and obeyed is None:
             return
         started = charged_now()
         with self.store.transaction():
@@ -155,6 +156,9 @@ class Writing:
             for row in search.fresh:
                 self.store.add(row)
             self.store.note(f"settled {search.index}", search.settled)
+            if obeyed is not None:
+                search.obey(obeyed)
+                self.store.note(f"steered {search.index}", search.obedience.note)
             self.store.note("elapsed", self.elapsed())
             self.store.note("finished", False)
         search.written_down()
@@ -259,10 +263,10 @@ class Schedule:
         """The next step that ends in time; None if there is none."""
         late, open_ = self._clock.elapsed >= SHARE_FOR_SEARCH * self._deadline, list[SearchState]()
         for search in states:
-            if (late or search.progress >= 1.0) and not search.due and not search.settled:
-                self._ask(search, self.plan.run.points)
-                search.settled = True
-            if (search.due or search.progress < 1.0) and self._in_time(self._step(search), states, search.spent):
+            self._obey(search)
+            if (late or search.ended) and not search.due and not search.settled:
+                self._settle(search)
+            if (search.due or not search.ended) and self._in_time(self._step(search), states, search.spent):
                 open_.append(search)
         if late and any(search.due for search in open_):
             open_ = [search for search in open_ if search.due]
@@ -304,11 +308,29 @@ class Schedule:
             after += self._pace.estimate_step(("point", step[1]))
         return self._clock.elapsed + self._pace.estimate_left(step, spent) + after + CLOSING <= self._deadline
 
+    def _settle(self, search: SearchState) -> None:
+        """Put all of its front that is wanted in line."""
+        self._ask(search, self.plan.run.points)
+        search.settled = True
+
     def _ask(self, search: SearchState, most: int) -> None:
         """Put members of a front that are not measured yet in line; with those measured at most so many."""
         if search.state is not None and len(search.state.frontier):
             problem = self._problem(search)
             search.ask(problem, most - search.measured_on_front(problem), variants=True)
+
+    # -- steering --
+
+    def _obey(self, search: SearchState) -> None:
+        """Obey what the log asks of a search that is between two quanta, entry by entry."""
+        while search.steerable:
+            goes_on = not search.ended
+            entry = search.obedience.next_entry(self._log.read(), search.at, goes_on)
+            if entry is None:
+                return
+            self._store_writing.commit(search, entry)
+            if search.ended:
+                self._settle(search)
 
     # -- steps --
 
@@ -348,7 +370,7 @@ class Schedule:
             solution = Solution(number, search.index, search.name, family, found.message, found.facts, found.evaluation)
             search.fresh.append(Row(number, search.index, found.key, found.genome, solution.content()))
             search.count += 1
-            gain += self._take_in(solution)
+            gain += self._take_in(solution) * search.wants(found.evaluation.figures)
         search.due = search.due[len(measured) :]
         self._pace.took(("point", search.title), search.spent)
         search.underway, search.spent = None, 0.0
@@ -434,6 +456,10 @@ class Schedule:
     def _pieces_on(self) -> Engine:
         """Where tasks are done: they stay in this process."""
         return self.engine if self.engine.here else Serial()
+
+    @cached_property
+    def _log(self) -> SteeringLog:
+        return SteeringLog(self.store.path.parent)
 
     @cached_property
     def _store_writing(self) -> Writing:

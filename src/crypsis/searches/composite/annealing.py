@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from crypsis.encodings.composite import CompositeGenes
 from crypsis.evolution import Engine, Genome, Problem, State
+from crypsis.evolution.focus import Focus
 from crypsis.evolution.problem import Child, Streams
 from crypsis.evolution.selection import has_better_scores
 from crypsis.kernels.arrays import Ints, Words
@@ -337,6 +338,8 @@ BEYOND = 2.0
 """Times the price between the last two values of k: for fewer groups than at the last one."""
 BEHIND = 2
 """Runs that a chain between others makes less."""
+PRICED = 0.8
+"""Share of the risk of the larger k down to which a chain between two values of k may come."""
 SCORED_BLOCKS = 32
 """Blocks of a large table after which its groups are scored again."""
 
@@ -377,6 +380,7 @@ class CompositeChains(ChainStrategy[CompositeChain]):
     chains_per_generation: int = 1  # chains advanced in one quantum
     # whether a run of few cells ends when it has read them; otherwise it goes on for a whole quantum
     brief: bool = False
+    focus: Focus | None = None  # chains in it or next to it are annealed; all if None
     _sought: dict[int, Underway[FirstGroups]] = field(default_factory=dict, repr=False)
     """First groups that are being sought, by the number of the chain."""
 
@@ -394,7 +398,8 @@ class CompositeChains(ChainStrategy[CompositeChain]):
     def propose(self, problem: Problem, state: State, engine: Engine) -> tuple[State, list[Child]]:
         """One more chain begins, or near records are looked for; after that, those whose turn it is are annealed."""
         chains = unpack_chains(CompositeChain, state)
-        begins = self._next_may_begin(chains)
+        near = self._find_focused(state.scores)
+        begins = self._next_may_begin(chains, near)
         looks = engine.here and len(self.space) <= WHOLE and not (begins and self.space.demands.only_size)
         if looks and (
             self.space.find_neighbours() or (self._compactions() and not self.space.points.find_neighbours(engine))
@@ -402,7 +407,7 @@ class CompositeChains(ChainStrategy[CompositeChain]):
             return state, []
         if begins:
             return self._add_next_chain(problem, state, engine)
-        turn = self._choose_chains(chains)
+        turn = self._choose_chains(chains, near)
         streams = Streams(state.rng)
         children: list[Child] = []
         for number, after in zip(
@@ -433,12 +438,13 @@ class CompositeChains(ChainStrategy[CompositeChain]):
             self._sought[number] = Underway(_first_groups_tasks(self.space, profile, k, self.start))
         return self._sought[number].advance(engine, engine.workers)
 
-    def _next_may_begin(self, chains: Sequence[CompositeChain]) -> bool:
-        """Whether there is a chain that has not begun and waits for nothing."""
+    def _next_may_begin(self, chains: Sequence[CompositeChain], near: Sequence[int]) -> bool:
+        """Whether there is a chain that has not begun and waits for nothing; it waits for those in focus alone."""
         if len(chains) == len(self.goals):
             return False
-        begun = zip(chains, self.goals, strict=False)
-        runs = [int(each.place[0]) for each, goal in begun if goal.merged_from is None and self.divisible(goal.k)]
+        grid = [each for each in range(len(chains)) if self.goals[each].merged_from is None]
+        grid = [each for each in grid if self.divisible(self.goals[each].k)]
+        runs = [int(chains[each].place[0]) for each in ([each for each in grid if each in near] or grid)]
         if self.goals[len(chains)].merged_from is not None:
             runs = runs[:1]
         return min(runs, default=0) >= self.goals[len(chains)].after
@@ -468,13 +474,36 @@ class CompositeChains(ChainStrategy[CompositeChain]):
         k, profile = self.goals[number][:2]
         return CompositeGenes(labels, k, self.space.profiles[profile]).genome
 
-    def _choose_chains(self, chains: Sequence[CompositeChain]) -> list[int]:
+    def _find_focused(self, scores: NDArray[np.float64]) -> list[int]:
+        """Chains that lead into the box of the focus; all without one.
+
+        Of those with a k of their own, the ones inside the box and a few on either side of them; of those between two
+        such, the ones that pass through the box on the way from one to the other, or somewhat beyond, as prices leave
+        fewer groups than there are between the two. `scores` float64[n, 2].
+        """
+        if self.focus is None or not len(scores):
+            return list(range(len(scores)))
+        own = [number for number in range(len(scores)) if self.goals[number].between is None]
+        own.sort(key=lambda number: float(scores[number, 1]))
+        far = self.focus.distances(scores[own])
+        places = np.flatnonzero(far == far.min())
+        near = own[max(0, places[0] - 1) : places[-1] + 3]
+        for number in range(len(scores)):
+            between = self.goals[number].between
+            if between is not None and {*between} <= {*near} | {number}:
+                ends = scores[[*between, number]]
+                if self.focus.meets(ends.min(axis=0) * (1.0, PRICED), ends.max(axis=0)):
+                    near.append(number)
+        return near
+
+    def _choose_chains(self, chains: Sequence[CompositeChain], near: Sequence[int]) -> list[int]:
         """The chains that are annealed in the next quantum: fewest runs first, then in their order.
 
         Chains that have others on both sides wait until those have made more runs, as what is between loses less; so do
-        far ones.
+        far ones. `near`: the chains in focus.
         """
         able = [number for number in range(len(chains)) if self.divisible(self.goals[number].k)]
+        able = [number for number in able if number in near] or able
         begun = [goal.between for goal in self.goals[: len(chains)] if goal.between is not None]
         waits = {low for low, _ in begun} & {high for _, high in begun}
 
