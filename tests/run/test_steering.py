@@ -254,3 +254,85 @@ def test_more_like_a_solution_is_a_box_around_it_by_its_own_search(plan: Path, w
     assert [found.stops(place) for place in range(3)] == [False, True, True]
     with pytest.raises(SearchError, match="without search"):
         whole.steer("more", solution=1)
+
+
+# -- child runs --
+
+
+def changed(plan: Path, name: str, old: str, new: str) -> Path:
+    text = plan.read_text()
+    assert old in text
+    (plan.parent / f"{name}.toml").write_text(text.replace(old, new))
+    return plan.parent / f"{name}.toml"
+
+
+AGE = 'age = { role = "quasi", kind = "numeric"'
+
+
+SEX = 'sex = { role = "quasi"'
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("spare", AGE, f"{AGE}, importance = 4"),
+        ("cap", AGE, f"{AGE}, at_most = 12"),
+        ("lock", SEX, f"{SEX}, lock = true"),
+    ],
+)
+def test_a_child_begins_with_what_still_holds_and_is_never_worse(
+    name: str, old: str, new: str, plan: Path, whole: Run, tmp_path: Path
+) -> None:
+    child = begun(changed(plan, name, old, new), tmp_path / "child", engine=Serial(), parent=whole)
+    assert child.lock.parent == whole.folder.name
+    decoded, measured = child._decoded_tables, []
+    for s in (s for s in whole.front if not s.baseline):
+        try:
+            masked = decoded.encodings[s.search].decode(whole.store.solution(s.number).genome)
+        except ValueError:  # the locked column is no longer in its genome
+            assert name == "lock"
+            continue
+        measured.append(child.objective.evaluate(decoded.finish(masked, s.family), s.family))
+    holding = [each for each in measured if not each.complaints]
+    if name == "spare":
+        assert holding
+    steps = child.proceed()
+    while len([s for s in child.solutions if not s.baseline]) < len(holding):
+        next(steps)
+    figures = [(s.figure("loss"), s.figure("risk")) for s in child.solutions if not s.baseline]
+    for each in holding:
+        loss, risk = each.figures["loss"], each.figures["risk"]
+        assert any(a <= loss and b <= risk for a, b in figures)  # type: ignore[operator]
+    assert all(s.feasible for s in child.solutions if not s.baseline)
+    for _ in steps:
+        pass
+    assert child.finished
+    child.close()
+
+
+@pytest.mark.parametrize("after", [1, 2, 5, 12])
+def test_a_child_that_was_stopped_goes_on_to_the_same_bits(after: int, plan: Path, whole: Run, tmp_path: Path) -> None:
+    other = changed(plan, "other", AGE, f"{AGE}, importance = 3")
+    at_once = finished(begun(other, tmp_path / "at once", engine=Serial(), parent=whole))
+    run = begun(other, tmp_path / "stopped", parent=whole)
+    steered(run, {}, stop_after=after)
+    run.close()
+    continued = finished(Run.resume(tmp_path / "stopped"))
+    assert sorted(bits(continued), key=lambda row: row[0]) == sorted(bits(at_once), key=lambda row: row[0])
+
+
+def test_chains_of_a_child_begin_from_the_groups_of_its_parent(tmp_path: Path) -> None:
+    plan = folder_with(tmp_path / "job", COMPOSITE, rows=300)
+    parent = finished(begun(plan, tmp_path / "parent", engine=Serial()))
+    other = changed(plan, "other", AGE, f"{AGE}, importance = 2")
+    seeded = finished(begun(other, tmp_path / "seeded", engine=Serial(), parent=parent, budget="8 generations"))
+    alone = finished(begun(other, tmp_path / "alone", engine=Serial(), budget="8 generations"))
+    fitness = [run.store.history(0)[0].best for run in (seeded, alone)]
+    assert fitness[0] < fitness[1]
+
+
+def test_changed_seeds_are_refused(plan: Path, whole: Run, tmp_path: Path) -> None:
+    run = begun(plan, tmp_path / "run", parent=whole)
+    (run.folder / "seeds.npz").write_bytes(b"other")
+    with pytest.raises(SearchError, match=r"seeds\.npz: changed since"):
+        next(run.proceed())

@@ -32,12 +32,14 @@ from crypsis.run.search_state import (
     Encodings,
     Finishing,
     Gains,
+    Measured,
     Measuring,
     Outlook,
     Progress,
     SearchState,
     advance_search_state_work,
 )
+from crypsis.run.seeding import read_seeds
 from crypsis.run.steering import Entry, SteeringLog
 from crypsis.run.store import Row, Store
 from crypsis.table.table import Table
@@ -164,6 +166,15 @@ class Writing:
         search.written_down()
         self.pace.took(("commit", search.title), charged_now() - started)
 
+    def commit_seeds(self, search: SearchState) -> None:
+        """One transaction: seeds that hold, and how many were measured."""
+        with self.store.transaction():
+            for row in search.fresh:
+                self.store.add(row)
+            self.store.note(f"sown {search.index}", search.sown)
+            self.store.note("elapsed", self.elapsed())
+        search.written_down()
+
     def show(self, search: SearchState) -> None:
         """Show solutions before the state they belong to is written; a resumed run drops them."""
         with self.store.transaction():
@@ -246,6 +257,8 @@ class Schedule:
         with self.store.transaction():
             self.store.forget_provisional()
         states.extend(self._state(index) for index in range(len(self.plan.search)))
+        for seed in read_seeds(self.store.path.parent, self.store):
+            states[seed.search].seeds.append(seed)
         while (task := self._next(states)) is not None:
             started = charged_now()
             step = task.carry_out()
@@ -263,6 +276,8 @@ class Schedule:
         """The next step that ends in time; None if there is none."""
         late, open_ = self._clock.elapsed >= SHARE_FOR_SEARCH * self._deadline, list[SearchState]()
         for search in states:
+            if search.sown < len(search.seeds):
+                continue
             self._obey(search)
             if (late or search.ended) and not search.due and not search.settled:
                 self._settle(search)
@@ -270,6 +285,9 @@ class Schedule:
                 open_.append(search)
         if late and any(search.due for search in open_):
             open_ = [search for search in open_ if search.due]
+        sowing = [search for search in states if search.sown < len(search.seeds)]
+        if sowing:
+            return _Task(("measure", sowing[0].title), partial(self._sow, sowing[0]))
         if self._baselines.begun is not None:
             task = self._baseline_task(self._baselines.begun)
             if self._in_time(task.step, states, self._baselines.spent):
@@ -363,14 +381,8 @@ class Schedule:
         search.spend(charged_now() - started)
         if search.underway is None or not done:
             return self._report("measuring", search)
-        gain, measured = 0.0, search.underway.result or []
-        for found in measured:
-            number = len(self._baselines.all) + 1 + search.count * len(self.plan.search) + search.index
-            family = search.search.family
-            solution = Solution(number, search.index, search.name, family, found.message, found.facts, found.evaluation)
-            search.fresh.append(Row(number, search.index, found.key, found.genome, solution.content()))
-            search.count += 1
-            gain += self._take_in(solution) * search.wants(found.evaluation.figures)
+        measured = search.underway.result or []
+        gain = self._add_solutions(search, measured)
         search.due = search.due[len(measured) :]
         self._pace.took(("point", search.title), search.spent)
         search.underway, search.spent = None, 0.0
@@ -379,6 +391,34 @@ class Schedule:
             self._store_writing.commit(search)
         elif not search.measured or charged_now() >= search.last_shown + SHOWN_AFTER:
             self._store_writing.show(search)
+        return self._report("measured", search)
+
+    def _add_solutions(self, search: SearchState, measured: Sequence[Measured]) -> float:
+        """Number what was measured; returns the hypervolume it adds where solutions are wanted."""
+        gain = 0.0
+        for found in measured:
+            number = len(self._baselines.all) + 1 + search.count * len(self.plan.search) + search.index
+            family = search.search.family
+            solution = Solution(number, search.index, search.name, family, found.message, found.facts, found.evaluation)
+            search.fresh.append(Row(number, search.index, found.key, found.genome, solution.content()))
+            search.count += 1
+            gain += self._take_in(solution) * search.wants(found.evaluation.figures)
+        return gain
+
+    def _sow(self, search: SearchState) -> Progress:
+        """Measure the next seeds of a search; those that hold are written at once."""
+        started, some = charged_now(), search.seeds[search.sown : search.sown + self._pieces_on.workers]
+        if search.underway is None:
+            search.underway = Underway(self._make_measuring(search).seeds(some, self._pieces_on))
+        done = advance_search_state_work(search.underway, self._pieces_on)
+        search.spend(charged_now() - started)
+        if not done:
+            return self._report("measuring", search)
+        known = search.measured | {row.key for row in search.fresh}
+        self._add_solutions(search, [each for each in search.underway.result or [] if each.key not in known])
+        search.sown += len(some)
+        search.underway, search.spent = None, 0.0
+        self._store_writing.commit_seeds(search)
         return self._report("measured", search)
 
     def _take_in(self, solution: Solution) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 
 from crypsis.encodings import ColumnEncoding, Encoding, GroupingEncoding
 from crypsis.encodings.encoding import Description
-from crypsis.evolution import Budget, Engine, Genome, Problem, State
+from crypsis.evolution import Archived, Budget, Elitist, Engine, Genome, Problem, State
 from crypsis.evolution.focus import Focus
 from crypsis.evolution.frontier import spread_frontier_positions
 from crypsis.evolution.loop import random_stream_of_loop
@@ -25,6 +25,7 @@ from crypsis.measures.objective import Evaluation, Objective
 from crypsis.plan import Plan
 from crypsis.run.choosing import BASELINE, Solution
 from crypsis.run.clock import charged_now
+from crypsis.run.seeding import Seed, measure_seed_tasks
 from crypsis.run.steering import Entry, Obedience
 from crypsis.run.store import GenerationRecord, Row, Store
 from crypsis.searches.search import Search
@@ -304,6 +305,19 @@ class Measuring:
             found.append(Measured(problem.key(candidate), genome, description.message, facts, evaluation))
         return found
 
+    def seeds(self, seeds: Sequence[Seed], engine: Engine) -> Tasks[list[Measured]]:
+        """Measure seeds; those that fit and keep every demand."""
+        read = yield from together([measure_seed_tasks(self, seed.genome) for seed in seeds])
+        found = [(seed, *each) for seed, each in zip(seeds, read, strict=True) if each is not None]
+        return [Measured(s.key, s.genome, d.message, d.facts, e) for s, d, e in found if not e.complaints]
+
+
+def _with_seeds(first: Callable[[], tuple[Genome, ...]], seeds: Sequence[Genome]) -> tuple[Genome, ...]:
+    """A first population with the seeds that are like its members."""
+    drawn = first()
+    alike = [each for each in seeds if drawn and (each.shape, each.dtype) == (drawn[0].shape, drawn[0].dtype)]
+    return (*alike, *drawn)
+
 
 def _measure(measuring: Measuring, genome: Genome) -> tuple[Description, Evaluation]:
     return measuring(genome)
@@ -344,6 +358,9 @@ class SearchState:
     last_shown: float = field(default_factory=charged_now)  # when it was last written or shown, by `charged_now`
     gains: Gains = field(default_factory=Gains)  # what it gained in this session, and in which time
     obedience: Obedience = field(init=False)  # what it obeyed of the steering log
+    # what it is given of an earlier run, and how many of them are measured: those that hold are its first solutions
+    seeds: list[Seed] = field(default_factory=list)
+    sown: int = 0
 
     def __post_init__(self) -> None:
         self.obedience = Obedience(self.index)
@@ -356,6 +373,7 @@ class SearchState:
             self.seconds = self.written = history[-1].seconds
             self.settled = bool(store.read_note(f"settled {self.index}", False))
         self.obedience = Obedience.of(self.index, store.read_note(f"steered {self.index}", []))
+        self.sown = int(store.read_note(f"sown {self.index}", 0))
         self.measured = store.solution_keys(self.index)
         self.count = len(self.measured)
         return self
@@ -378,8 +396,20 @@ class SearchState:
         if self.problem is None:
             posed = self.search.problem(encoding, objective, random_stream_of_loop(self.seed, self.index, 0))
             self.problem = replace(posed, together=posed.together or max(2, RECORDS_TOGETHER // max(records, 1)))
+            self._begin_from_seeds()
             self._take_focus()
         return self.problem
+
+    def _begin_from_seeds(self) -> None:
+        """Let the strategy begin from the seeds that hold, if it can."""
+        held = [each.genome for each in self.seeds if each.key in self._measured_keys()]
+        if self.problem is None or not held:
+            return
+        strategy: Any = self.problem.strategy
+        if hasattr(strategy, "begin_from"):
+            self.problem = replace(self.problem, strategy=strategy.begin_from(held))
+        elif isinstance(strategy, (Elitist, Archived)) and self.problem.express is None:
+            self.problem = replace(self.problem, start=partial(_with_seeds, self.problem.first, held))
 
     # -- steering --
 
@@ -405,7 +435,7 @@ class SearchState:
 
     @property
     def focus(self) -> Focus | None:
-        """Where solutions are wanted; None everywhere, and for a search that has other objectives than loss and risk."""
+        """Where solutions are wanted; None: everywhere. A search with other objectives than loss and risk has none."""
         known = self.problem is not None and self.problem.objectives[:2] == ("loss", "risk")
         return self.obedience.in_force.focus if known else None
 

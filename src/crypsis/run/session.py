@@ -33,6 +33,7 @@ from crypsis.run.clock import Moment
 from crypsis.run.front import Front, weigh_columns
 from crypsis.run.schedule import Schedule
 from crypsis.run.search_state import DecodedTables, Encodings, Finishing, Progress
+from crypsis.run.seeding import choose_seeds, write_seeds
 from crypsis.run.steering import Entry, Obedience, SteeringLog, What, fold_entries, stamp_entries
 from crypsis.run.store import Store
 from crypsis.table.attribute import Role
@@ -51,7 +52,7 @@ MADE_UP_TO = 20_000
 
 
 NEAR, LEAST_NEAR = 0.25, 1.0
-"""Half a side of the box around a solution of which more is wanted: a share of its figure, and at least so many per cent."""
+"""Half a side of the box around a solution of which more is wanted: a share of its figure, and at least so much."""
 
 
 def _check_range(name: str, ends: tuple[float, float]) -> tuple[float, float]:
@@ -116,6 +117,7 @@ class Run:
         text: str | None = None,
         seed: int | None = None,
         budget: str | None = None,
+        parent: Run | None = None,
         steered_by: Sequence[Entry] = (),
     ) -> Run:
         """Make a new run; `proceed` starts the searches.
@@ -138,6 +140,9 @@ class Run:
             Instead of the plan's; without both, from the operating system.
         budget : str, optional
             "60s", "500 evaluations" or "50 generations", instead of the plan's.
+        parent : Run, optional
+            An earlier run on the same data: its front is measured anew, what keeps the demands of the plan enters
+            first, and searches of the same name begin from it.
         steered_by : sequence of Entry
             What another run of the plan obeyed (its `steering`): with its seed, the same solutions are found again.
 
@@ -160,11 +165,19 @@ class Run:
             raise SearchError("; ".join(obstacles))
         objective = plan.objective(read)
         chosen = next((s for s in (seed, plan.run.seed) if s is not None), secrets.randbits(128))
+        seeds = [] if parent is None else choose_seeds(parent, plan)
         lock = places.Lock(
-            chosen, home, read.fingerprint(), places.plan_fingerprint_in_store(plan), places.versions_for_run_store()
+            chosen,
+            home,
+            read.fingerprint(),
+            places.plan_fingerprint_in_store(plan),
+            places.versions_for_run_store(),
+            "" if parent is None else parent.folder.resolve().name,
         )
         places.create(folder, text if text is not None else as_toml(plan), lock, budget or plan.run.budget)
         run = cls(folder, plan, engine, read)
+        if seeds:
+            write_seeds(folder, run.store, seeds)
         if steered_by:
             SteeringLog(folder).write_all(steered_by)
         run.began, run._trusted = began, True
@@ -534,7 +547,7 @@ class Run:
         obeyed = {place: Obedience.of(place, note).stamps for place, note in notes.items()}
         stamped = {entry.number: entry for entry in stamp_entries(obeyed)}
         asked = {entry.number: entry for entry in SteeringLog(self.folder).read()}
-        return tuple(stamped.get(number, asked.get(number)) for number in sorted({*stamped, *asked}))  # type: ignore[misc]
+        return tuple(entry for _, entry in sorted({**asked, **stamped}.items()))
 
     def steer(
         self,

@@ -164,8 +164,8 @@ class SteeringLog:
             handle = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_RDWR, 0o600)
         except OSError as error:
             raise SearchError(
-                f"{self.folder}: the folder cannot be written ({(error.strerror or 'unknown reason').lower()}); make it "
-                f"writable, then steer again"
+                f"{self.folder}: the folder cannot be written ({(error.strerror or 'unknown reason').lower()}); make "
+                f"it writable, then steer again"
             ) from None
         try:
             lock_descriptor(handle, blocking=True)
@@ -259,3 +259,41 @@ class Obedience:
         """Take an entry into force."""
         self.stamps.append((entry, at))
         self.in_force = fold_entries(entry for entry, _ in self.stamps)
+
+
+# -- Entries in words.
+
+
+def entry_text(entry: Entry, names: Sequence[str]) -> str:
+    """An entry in words.
+
+    `names`: of the searches, by place.
+
+    >>> entry_text(Entry(1, "focus", loss=(20.0, 40.0), risk=(0.0, 10.0)), [])
+    'focus on 20-40 % loss and 0-10 % risk'
+    """
+    name = names[entry.search] if entry.search is not None and entry.search < len(names) else "a search"
+    if entry.what in ("drop", "restore"):
+        return f"{entry.what} {name}"
+    if entry.what == "undo":
+        return "undo"
+    if entry.loss is None or entry.risk is None:
+        return "no focus"
+    box = f"{entry.loss[0]:.3g}-{entry.loss[1]:.3g} % loss and {entry.risk[0]:.3g}-{entry.risk[1]:.3g} % risk"
+    return f"focus on {box}" if entry.what == "focus" else f"more like solution {entry.solution}: {name} alone, {box}"
+
+
+def obeyed_text(entry: Entry, names: Sequence[str]) -> str:
+    """When searches obeyed an entry, in words.
+
+    >>> obeyed_text(Entry(1, "undo", obeyed={0: (4, 9), 1: (-1, 0)}), ["gomm", "memetic"])
+    'obeyed by gomm after generation 4, memetic from its start'
+    """
+    if not entry.obeyed:
+        return "not obeyed yet"
+    when = [
+        f"{names[search]} {f'after generation {at[0]}' if at[0] >= 0 else 'from its start'}"
+        for search, at in sorted(entry.obeyed.items())
+        if search < len(names)
+    ]
+    return f"obeyed by {', '.join(when)}"

@@ -381,6 +381,7 @@ class CompositeChains(ChainStrategy[CompositeChain]):
     # whether a run of few cells ends when it has read them; otherwise it goes on for a whole quantum
     brief: bool = False
     focus: Focus | None = None  # chains in it or next to it are annealed; all if None
+    given: Mapping[int, Labels] = field(default_factory=dict, repr=False)  # k → groups from which its chain begins
     _sought: dict[int, Underway[FirstGroups]] = field(default_factory=dict, repr=False)
     """First groups that are being sought, by the number of the chain."""
 
@@ -390,6 +391,22 @@ class CompositeChains(ChainStrategy[CompositeChain]):
     def first(self) -> tuple[Genome, ...]:
         """The first groups of the first chain."""
         return (self._genome(0, self.begin_chain(0, 1).best),)
+
+    def begin_from(self, genomes: Sequence[Genome]) -> CompositeChains:
+        """The strategy whose chains begin from groups that were found before, of several the first, if they fit."""
+        given: dict[int, Labels] = {}
+        for genome in genomes:
+            labels, k, _ = CompositeGenes.of(genome, len(self.space))
+            groups = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+            if k not in given and len(groups) == len(self.space) and self._holds(groups, k):
+                given[k] = groups
+        return replace(self, given=given)
+
+    def _holds(self, groups: Labels, k: int) -> bool:
+        """Whether groups have at least k records, are of one stratum each, and keep what is demanded of them."""
+        pairs = np.unique(np.stack([groups, self.space.strata]), axis=1).shape[1]
+        large = int(np.bincount(groups).min()) >= k and pairs == int(groups.max()) + 1
+        return large and (self.space.demands.only_size or not (self.space.demands.shortfalls(groups) > 0.0).any())
 
     def prefer(self, child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
         """Groups that lose less are preferred; of those that lose as much, those that are found less."""
@@ -432,7 +449,7 @@ class CompositeChains(ChainStrategy[CompositeChain]):
     def _seek_first_groups(self, number: int, engine: Engine) -> bool:
         """Whether the first groups of a chain are found; if not, a task of the work is done."""
         k, profile, _, between, _, merged_from = self.goals[number]
-        if between is not None or merged_from is not None or not engine.here:
+        if between is not None or merged_from is not None or k in self.given or not engine.here:
             return True
         if number not in self._sought:
             self._sought[number] = Underway(_first_groups_tasks(self.space, profile, k, self.start))
@@ -455,6 +472,8 @@ class CompositeChains(ChainStrategy[CompositeChain]):
         price = 0.0
         if merged_from is not None:
             labels = current = _merge_groups(self.space, profile, k, others[merged_from].best)
+        elif between is None and k in self.given:
+            labels = current = self.given[k]
         elif between is None:
             sought = self._sought.pop(number, None)
             found = None if sought is None else sought.result
@@ -466,7 +485,7 @@ class CompositeChains(ChainStrategy[CompositeChain]):
             price = price_factor * max(saved, 0.0) / max(int(many.max()) - int(labels.max()), 1)
         random_state = initial_chain_random_state(seed)
         current = current if len(self.space) <= WHOLE else current[:0]  # on a large table every block has its own
-        compact = self._compactions() if between is None and merged_from is None else 0
+        compact = self._compactions() if between is None and merged_from is None and k not in self.given else 0
         place, improved = np.array([0, -compact]), np.zeros(1, np.bool_)
         return CompositeChain(labels, current, random_state, place, improved, np.zeros(1), np.array([price]))
 

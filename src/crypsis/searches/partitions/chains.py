@@ -141,11 +141,21 @@ class PartitionChains:
     representatives: int = 1  # ways of publishing a partition that are scored; the best one is kept
     fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
     focus: Focus | None = None  # chains in it or next to it advance; all if None
+    given: Mapping[int, Labels] = field(default_factory=dict, repr=False)  # k → partition from which its chain begins
 
     @property
     def operators(self) -> tuple[str, ...]:
         """The refinement is the only operator."""
         return (self.refinement.name,)
+
+    def begin_from(self, genomes: Sequence[Genome]) -> PartitionChains:
+        """The strategy whose chains begin from partitions that were found before, of several the first, if they fit."""
+        given: dict[int, Labels] = {}
+        for genome in genomes if self.refinement.begins_anywhere else ():
+            labels, k = compact(genome), int(genome[-1])
+            if len(labels) == len(self.space) and int(np.bincount(labels).min()) >= k:
+                given.setdefault(k, labels)
+        return replace(self, given=given)
 
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
         """The first partitions, scored: of every chain, or of as many as one quantum holds."""
@@ -208,6 +218,7 @@ class PartitionChains:
         return (
             partition_trivially(self.space.points, k) is not None
             or not self.refinement.begins_anywhere
+            or k in self.given
             or partitioner_comparisons(self.space.points, k) <= START_AT_ONCE
         )
 
@@ -256,7 +267,9 @@ class PartitionChains:
 def _begin(strategy: PartitionChains, begun: tuple[int, int]) -> PartitionChain:
     (k, seed), space = begun, strategy.space
     only = partition_trivially(space.points, k)
-    return PartitionChain(k, only) if only is not None else strategy.refinement.begin(space, k, seed)
+    if only is not None:
+        return PartitionChain(k, only)
+    return strategy.refinement.begin(space, k, seed, strategy.given.get(k))
 
 
 def _group(blocking: Blocking, block: int) -> Labels:
