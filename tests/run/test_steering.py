@@ -336,3 +336,10 @@ def test_changed_seeds_are_refused(plan: Path, whole: Run, tmp_path: Path) -> No
     (run.folder / "seeds.npz").write_bytes(b"other")
     with pytest.raises(SearchError, match=r"seeds\.npz: changed since"):
         next(run.proceed())
+
+
+def test_a_parent_on_other_data_is_refused(whole: Run, tmp_path: Path) -> None:
+    plan = folder_with(tmp_path / "job", rows=120)
+    with pytest.raises(SearchError, match="other data"):
+        begun(plan, tmp_path / "run", parent=whole)
+    assert not (tmp_path / "run").exists()
