@@ -167,8 +167,8 @@ class Run:
         chosen = next((s for s in (seed, plan.run.seed) if s is not None), secrets.randbits(128))
         if parent is not None and parent.lock.data != read.fingerprint():
             raise SearchError(
-                f"{parent.folder}: a run on other data, or with other roles, so its solutions do not fit this plan; start "
-                f"without it, or from a run on the same table"
+                f"{parent.folder}: a run on other data, or with other roles, so its solutions do not fit this plan; "
+                f"start without it, or from a run on the same table"
             )
         seeds = [] if parent is None else choose_seeds(parent, plan)
         lock = places.Lock(
