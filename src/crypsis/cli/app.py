@@ -37,6 +37,7 @@ from crypsis.cli import (
     rulebooks,
     run,
     show,
+    steer,
     studio,
     verify,
 )
@@ -124,6 +125,7 @@ COMMANDS = (
     check.check,
     run.run,
     run.resume,
+    steer.steer,
     front.front,
     show.show,
     mask.mask,

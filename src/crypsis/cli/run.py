@@ -89,6 +89,18 @@ def run(
     ] = None,
     budget: options.Budget = None,
     seed: options.Seed = None,
+    parent: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="an earlier run on the same data: begin with its solutions that still hold",
+            show_default=False,
+        ),
+    ] = None,
+    steering: Annotated[
+        Path | None,
+        typer.Option(help="what another run obeyed, as `crypsis steer --log` prints it", show_default=False),
+    ] = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
@@ -100,6 +112,7 @@ def run(
     began = command_began()
     from crypsis.plan import Plan, read_plan_budget
     from crypsis.run import Run
+    from crypsis.run.steering import read_log
     from crypsis.run.warm_up import compile_ahead
 
     document = Plan.read(plan)
@@ -114,7 +127,12 @@ def run(
     with place.open_engine(document) as engine:
         with nullcontext() if quiet else show_spinner(f"reading {plan.parent / document.data.source}"):
             text = plan.read_text(encoding="utf-8")
-            started = Run.start(document, folder, engine, home=plan.parent, text=text, seed=seed, budget=budget)
+            with nullcontext() if parent is None else Run.open(parent) as earlier:
+                started = Run.start(
+                    document, folder, engine,
+                    home=plan.parent, text=text, seed=seed, budget=budget,
+                    parent=earlier, steered_by=() if steering is None else read_log(steering),
+                )  # fmt: skip
         started.began = began
         carry_out(started, quiet, json)
 

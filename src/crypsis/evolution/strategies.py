@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from crypsis.engines import Engine
 from crypsis.errors import SearchError
+from crypsis.evolution.focus import Focus, find_focused
 from crypsis.evolution.loop import advance_loop_state, conclude_generation
 from crypsis.evolution.operators import Muting, apply_evolution_operator, draw_operator_positions
 from crypsis.evolution.problem import SELECTION, Child, Evaluate, Genome, Operator, Problem, Scores, Streams
@@ -20,6 +21,8 @@ from crypsis.evolution.selection import FitnessFunction, Order, StrengthOrder, W
 from crypsis.evolution.state import State, empty_search_state, extend_search_state
 from crypsis.kernels.arrays import Floats
 
+SHARE_IN_FOCUS = 4
+"""A focus leaves at least one of so many members, the nearest to its box, as parents."""
 SCORED = "scored"
 """Name of the array of positions of children that earlier quanta of a generation scored."""
 _NONE = np.empty(0, dtype=np.int64)
@@ -175,6 +178,7 @@ class Elitist(Generations):
     order: Order | None = None  # how parents and children are ranked; by fitness if None
     copies: int = 0  # how many members may be the same solution; 0 for any number
     muting: Muting | None = None  # the rule that disables unproductive operators; never if None
+    focus: Focus | None = None  # where parents are drawn from; everywhere if None
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -185,6 +189,8 @@ class Elitist(Generations):
         """Breed children; see `Breeding.propose`."""
         children: list[Child] = []
         ranked = truncation(self.fitness(state.scores), len(state.genomes))
+        if self.focus is not None:
+            ranked = ranked[np.isin(ranked, _find_parents(self.focus, state.scores))]
         for application in self.applications:
             operator = application.operator
             if operator.name in state.muted:
@@ -219,6 +225,7 @@ class Archived(Generations):
     fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
     # how candidates of the tournament are ranked
     order: Order = StrengthOrder()  # noqa: RUF009 - frozen
+    focus: Focus | None = None  # where parents are drawn from; everywhere if None
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -228,8 +235,9 @@ class Archived(Generations):
     def propose(self, state: State, streams: Streams) -> list[Child]:
         """Breed children; see `Breeding.propose`."""
         pool = (*state.genomes, *state.frontier.genomes)
-        order = self.order(np.vstack([state.scores, state.frontier.scores.reshape(-1, state.scores.shape[1])]))
-        chosen = tournament(order, self.size, streams[SELECTION])
+        scores = np.vstack([state.scores, state.frontier.scores.reshape(-1, state.scores.shape[1])])
+        order, near = self.order(scores), _find_parents(self.focus, scores)
+        chosen = near[tournament(order[near], self.size, streams[SELECTION])]
         return _mate_in_strategy(self.crossover, self.mutation, self.crossover_rate, chosen, pool, streams)
 
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
@@ -238,6 +246,14 @@ class Archived(Generations):
         return advance_loop_state(
             state, children, scores, np.arange(n, n + len(children), dtype=np.int64), self.fitness
         )
+
+
+def _find_parents(focus: Focus | None, scores: Floats) -> NDArray[np.int64]:
+    """Positions of the members that may be parents.
+
+    `scores` float64[n, m]; returns int64[l].
+    """
+    return find_focused(focus, scores, max(2, len(scores) // SHARE_IN_FOCUS))
 
 
 def _mate_in_strategy(

@@ -32,12 +32,15 @@ from crypsis.run.search_state import (
     Encodings,
     Finishing,
     Gains,
+    Measured,
     Measuring,
     Outlook,
     Progress,
     SearchState,
     advance_search_state_work,
 )
+from crypsis.run.seeding import read_seeds
+from crypsis.run.steering import Entry, SteeringLog
 from crypsis.run.store import Row, Store
 from crypsis.table.table import Table
 from crypsis.tasks import Tasks, Underway
@@ -144,9 +147,9 @@ class Writing:
     pace: Pace  # takes note of the time it takes
     elapsed: Callable[[], float]  # seconds of the run so far
 
-    def commit(self, search: SearchState) -> None:
-        """One transaction: checkpoint, history and new solutions."""
-        if not search.pending and not search.fresh:
+    def commit(self, search: SearchState, obeyed: Entry | None = None) -> None:
+        """One transaction: checkpoint, history, new solutions, and the entry that is obeyed from here on."""
+        if not search.pending and not search.fresh and obeyed is None:
             return
         started = charged_now()
         with self.store.transaction():
@@ -155,10 +158,22 @@ class Writing:
             for row in search.fresh:
                 self.store.add(row)
             self.store.note(f"settled {search.index}", search.settled)
+            if obeyed is not None:
+                search.obey(obeyed)
+                self.store.note(f"steered {search.index}", search.obedience.note)
             self.store.note("elapsed", self.elapsed())
             self.store.note("finished", False)
         search.written_down()
         self.pace.took(("commit", search.title), charged_now() - started)
+
+    def commit_seeds(self, search: SearchState) -> None:
+        """One transaction: seeds that hold, and how many were measured."""
+        with self.store.transaction():
+            for row in search.fresh:
+                self.store.add(row)
+            self.store.note(f"sown {search.index}", search.sown)
+            self.store.note("elapsed", self.elapsed())
+        search.written_down()
 
     def show(self, search: SearchState) -> None:
         """Show solutions before the state they belong to is written; a resumed run drops them."""
@@ -242,6 +257,8 @@ class Schedule:
         with self.store.transaction():
             self.store.forget_provisional()
         states.extend(self._state(index) for index in range(len(self.plan.search)))
+        for seed in read_seeds(self.store.path.parent, self.store):
+            states[seed.search].seeds.append(seed)
         while (task := self._next(states)) is not None:
             started = charged_now()
             step = task.carry_out()
@@ -259,13 +276,18 @@ class Schedule:
         """The next step that ends in time; None if there is none."""
         late, open_ = self._clock.elapsed >= SHARE_FOR_SEARCH * self._deadline, list[SearchState]()
         for search in states:
-            if (late or search.progress >= 1.0) and not search.due and not search.settled:
-                self._ask(search, self.plan.run.points)
-                search.settled = True
-            if (search.due or search.progress < 1.0) and self._in_time(self._step(search), states, search.spent):
+            if search.sown < len(search.seeds):
+                continue
+            self._obey(search)
+            if (late or search.ended) and not search.due and not search.settled:
+                self._settle(search)
+            if (search.due or not search.ended) and self._in_time(self._step(search), states, search.spent):
                 open_.append(search)
         if late and any(search.due for search in open_):
             open_ = [search for search in open_ if search.due]
+        sowing = [search for search in states if search.sown < len(search.seeds)]
+        if sowing:
+            return _Task(("measure", sowing[0].title), partial(self._sow, sowing[0]))
         if self._baselines.begun is not None:
             task = self._baseline_task(self._baselines.begun)
             if self._in_time(task.step, states, self._baselines.spent):
@@ -304,11 +326,29 @@ class Schedule:
             after += self._pace.estimate_step(("point", step[1]))
         return self._clock.elapsed + self._pace.estimate_left(step, spent) + after + CLOSING <= self._deadline
 
+    def _settle(self, search: SearchState) -> None:
+        """Put all of its front that is wanted in line."""
+        self._ask(search, self.plan.run.points)
+        search.settled = True
+
     def _ask(self, search: SearchState, most: int) -> None:
         """Put members of a front that are not measured yet in line; with those measured at most so many."""
         if search.state is not None and len(search.state.frontier):
             problem = self._problem(search)
             search.ask(problem, most - search.measured_on_front(problem), variants=True)
+
+    # -- steering --
+
+    def _obey(self, search: SearchState) -> None:
+        """Obey what the log asks of a search that is between two quanta, entry by entry."""
+        while search.steerable:
+            goes_on = not search.ended
+            entry = search.obedience.next_entry(self._log.read(), search.at, goes_on)
+            if entry is None:
+                return
+            self._store_writing.commit(search, entry)
+            if search.ended:
+                self._settle(search)
 
     # -- steps --
 
@@ -341,14 +381,8 @@ class Schedule:
         search.spend(charged_now() - started)
         if search.underway is None or not done:
             return self._report("measuring", search)
-        gain, measured = 0.0, search.underway.result or []
-        for found in measured:
-            number = len(self._baselines.all) + 1 + search.count * len(self.plan.search) + search.index
-            family = search.search.family
-            solution = Solution(number, search.index, search.name, family, found.message, found.facts, found.evaluation)
-            search.fresh.append(Row(number, search.index, found.key, found.genome, solution.content()))
-            search.count += 1
-            gain += self._take_in(solution)
+        measured = search.underway.result or []
+        gain = self._add_solutions(search, measured)
         search.due = search.due[len(measured) :]
         self._pace.took(("point", search.title), search.spent)
         search.underway, search.spent = None, 0.0
@@ -357,6 +391,34 @@ class Schedule:
             self._store_writing.commit(search)
         elif not search.measured or charged_now() >= search.last_shown + SHOWN_AFTER:
             self._store_writing.show(search)
+        return self._report("measured", search)
+
+    def _add_solutions(self, search: SearchState, measured: Sequence[Measured]) -> float:
+        """Number what was measured; returns the hypervolume it adds where solutions are wanted."""
+        gain = 0.0
+        for found in measured:
+            number = len(self._baselines.all) + 1 + search.count * len(self.plan.search) + search.index
+            family = search.search.family
+            solution = Solution(number, search.index, search.name, family, found.message, found.facts, found.evaluation)
+            search.fresh.append(Row(number, search.index, found.key, found.genome, solution.content()))
+            search.count += 1
+            gain += self._take_in(solution) * search.wants(found.evaluation.figures)
+        return gain
+
+    def _sow(self, search: SearchState) -> Progress:
+        """Measure the next seeds of a search; those that hold are written at once."""
+        started, some = charged_now(), search.seeds[search.sown : search.sown + self._pieces_on.workers]
+        if search.underway is None:
+            search.underway = Underway(self._make_measuring(search).seeds(some, self._pieces_on))
+        done = advance_search_state_work(search.underway, self._pieces_on)
+        search.spend(charged_now() - started)
+        if not done:
+            return self._report("measuring", search)
+        known = search.measured | {row.key for row in search.fresh}
+        self._add_solutions(search, [each for each in search.underway.result or [] if each.key not in known])
+        search.sown += len(some)
+        search.underway, search.spent = None, 0.0
+        self._store_writing.commit_seeds(search)
         return self._report("measured", search)
 
     def _take_in(self, solution: Solution) -> float:
@@ -434,6 +496,10 @@ class Schedule:
     def _pieces_on(self) -> Engine:
         """Where tasks are done: they stay in this process."""
         return self.engine if self.engine.here else Serial()
+
+    @cached_property
+    def _log(self) -> SteeringLog:
+        return SteeringLog(self.store.path.parent)
 
     @cached_property
     def _store_writing(self) -> Writing:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,7 +16,8 @@ import numpy as np
 
 from crypsis.encodings import ColumnEncoding, Encoding, GroupingEncoding
 from crypsis.encodings.encoding import Description
-from crypsis.evolution import Budget, Engine, Genome, Problem, State
+from crypsis.evolution import Archived, Budget, Elitist, Engine, Genome, Problem, State
+from crypsis.evolution.focus import Focus
 from crypsis.evolution.frontier import spread_frontier_positions
 from crypsis.evolution.loop import random_stream_of_loop
 from crypsis.masking.following import recompute_following
@@ -25,6 +26,8 @@ from crypsis.measures.objective import Evaluation, Objective
 from crypsis.plan import Plan
 from crypsis.run.choosing import BASELINE, Solution
 from crypsis.run.clock import charged_now
+from crypsis.run.seeding import Seed, measure_seed_tasks
+from crypsis.run.steering import Entry, Obedience
 from crypsis.run.store import GenerationRecord, Row, Store
 from crypsis.searches.search import Search
 from crypsis.table.precision import at_source_precision
@@ -304,6 +307,19 @@ class Measuring:
             found.append(Measured(problem.key(candidate), genome, description.message, facts, evaluation))
         return found
 
+    def seeds(self, seeds: Sequence[Seed], engine: Engine) -> Tasks[list[Measured]]:
+        """Measure seeds; those that fit and keep every demand."""
+        read = yield from together([measure_seed_tasks(self, seed.genome) for seed in seeds])
+        found = [(seed, *each) for seed, each in zip(seeds, read, strict=True) if each is not None]
+        return [Measured(s.key, s.genome, d.message, d.facts, e) for s, d, e in found if not e.complaints]
+
+
+def _with_seeds(first: Callable[[], tuple[Genome, ...]], seeds: Sequence[Genome]) -> tuple[Genome, ...]:
+    """A first population with the seeds that are like its members."""
+    drawn = first()
+    alike = [each for each in seeds if drawn and (each.shape, each.dtype) == (drawn[0].shape, drawn[0].dtype)]
+    return (*alike, *drawn)
+
 
 def _measure(measuring: Measuring, genome: Genome) -> tuple[Description, Evaluation]:
     return measuring(genome)
@@ -343,6 +359,13 @@ class SearchState:
     written: float = 0.0  # of its seconds, those when it was last written
     last_shown: float = field(default_factory=charged_now)  # when it was last written or shown, by `charged_now`
     gains: Gains = field(default_factory=Gains)  # what it gained in this session, and in which time
+    obedience: Obedience = field(init=False)  # what it obeyed of the steering log
+    # what it is given of an earlier run, and how many of them are measured: those that hold are its first solutions
+    seeds: list[Seed] = field(default_factory=list)
+    sown: int = 0
+
+    def __post_init__(self) -> None:
+        self.obedience = Obedience(self.index)
 
     def restore(self, store: Store) -> SearchState:
         """This search as a store has it."""
@@ -351,6 +374,8 @@ class SearchState:
             self.state = State.from_bytes(saved)
             self.seconds = self.written = history[-1].seconds
             self.settled = bool(store.read_note(f"settled {self.index}", False))
+        self.obedience = Obedience.of(self.index, store.read_note(f"steered {self.index}", []))
+        self.sown = int(store.read_note(f"sown {self.index}", 0))
         self.measured = store.solution_keys(self.index)
         self.count = len(self.measured)
         return self
@@ -373,7 +398,63 @@ class SearchState:
         if self.problem is None:
             posed = self.search.problem(encoding, objective, random_stream_of_loop(self.seed, self.index, 0))
             self.problem = replace(posed, together=posed.together or max(2, RECORDS_TOGETHER // max(records, 1)))
+            self._begin_from_seeds()
+            self._take_focus()
         return self.problem
+
+    def _begin_from_seeds(self) -> None:
+        """Let the strategy begin from the seeds that hold, if it can."""
+        held = [each.genome for each in self.seeds if each.key in self._measured_keys()]
+        if self.problem is None or not held:
+            return
+        strategy: Any = self.problem.strategy
+        if hasattr(strategy, "begin_from"):
+            self.problem = replace(self.problem, strategy=strategy.begin_from(held))
+        elif isinstance(strategy, (Elitist, Archived)) and self.problem.express is None:
+            self.problem = replace(self.problem, start=partial(_with_seeds, self.problem.first, held))
+
+    # -- steering --
+
+    @property
+    def at(self) -> tuple[int, int]:
+        """How far it is: its generation, −1 before its first quantum, and the number of its solutions."""
+        return (-1 if self.state is None else self.state.generation), self.count
+
+    @property
+    def steerable(self) -> bool:
+        """Whether it is between two quanta, with nothing left to measure."""
+        return not self.due and self.underway is None and (self.state is None or self.state.whole)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it advances no more: its budget is used, or it was dropped."""
+        return self.progress >= 1.0 or self.obedience.in_force.stops(self.index)
+
+    def obey(self, entry: Entry) -> None:
+        """Obey an entry of the steering log from now on."""
+        self.obedience.obey(entry, self.at)
+        self._take_focus()
+
+    @property
+    def focus(self) -> Focus | None:
+        """Where solutions are wanted; None: everywhere. A search with other objectives than loss and risk has none."""
+        known = self.problem is not None and self.problem.objectives[:2] == ("loss", "risk")
+        return self.obedience.in_force.focus if known else None
+
+    def wants(self, figures: Mapping[str, float | None]) -> bool:
+        """Whether a solution with these figures is in focus; all are without one."""
+        loss, risk = figures.get("loss"), figures.get("risk")
+        if self.focus is None or loss is None or risk is None:
+            return True
+        return bool(self.focus.distances(np.array([[loss, risk]]))[0] == 0.0)
+
+    def _take_focus(self) -> None:
+        """Let the strategy work where solutions are wanted; one that cannot is only measured there."""
+        if self.problem is None:
+            return
+        strategy: Any = self.problem.strategy
+        if getattr(strategy, "focus", self.focus) != self.focus:
+            self.problem = replace(self.problem, strategy=replace(strategy, focus=self.focus))
 
     def ask(self, problem: Problem, most: int, variants: bool = False) -> None:
         """Put members of the front that are neither measured nor in line in line, at most so many.
@@ -444,7 +525,7 @@ class SearchState:
         return max((budget.progress(self.state, self.seconds) for budget in self.budgets), default=0.0)
 
     def choose_unmeasured(self, problem: Problem, most: int, variants: bool = False) -> list[Genome]:
-        """Members of the front that are not in the store, chosen by `spread_positions`."""
+        """Members of the front that are not in the store, chosen by `spread_positions`; in focus alone, if any are."""
         if self.state is None:
             return []
         genomes, scores = list(self.state.frontier.genomes), list(self.state.frontier.scores)
@@ -459,4 +540,7 @@ class SearchState:
             key = problem.key(genome)  # a variant of one member may be another member
             known[place] = key in taken
             taken.add(key)
+        if self.focus is not None and len(genomes):
+            far = self.focus.distances(np.array(scores))
+            known |= (far > 0.0) & bool((~known & (far == 0.0)).any())
         return [genomes[place] for place in spread_frontier_positions(np.array(scores), known, most)]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crypsis.engines import engine as engine_named
-from crypsis.errors import CrypsisError, PlanError, SearchError
+from crypsis.errors import CrypsisError, PlanError, SearchError, listing
 from crypsis.evolution import Engine
 from crypsis.measures.masking_description import MaskingDescription, describe_masking
 from crypsis.measures.objective import Objective
@@ -33,6 +33,8 @@ from crypsis.run.clock import Moment
 from crypsis.run.front import Front, weigh_columns
 from crypsis.run.schedule import Schedule
 from crypsis.run.search_state import DecodedTables, Encodings, Finishing, Progress
+from crypsis.run.seeding import choose_seeds, write_seeds
+from crypsis.run.steering import Entry, Obedience, SteeringLog, What, fold_entries, stamp_entries
 from crypsis.run.store import Store
 from crypsis.table.attribute import Role
 from crypsis.table.frames import to_frame
@@ -48,6 +50,18 @@ UNTOUCHED, PLAIN = "untouched", "plain MDAV"
 """The baseline that is the original itself, and the one that is beside every card."""
 MADE_UP_TO = 20_000
 """Records up to which plain MDAV is made for a card."""
+
+
+NEAR, LEAST_NEAR = 0.25, 1.0
+"""Half a side of the box around a solution of which more is wanted: a share of its figure, and at least so much."""
+
+
+def _check_range(name: str, ends: tuple[float, float]) -> tuple[float, float]:
+    if not 0.0 <= ends[0] <= ends[1] <= 1e6:
+        raise SearchError(
+            f"{name} {ends[0]:g}-{ends[1]:g}: the box goes from a smaller to a larger per cent, from 0 on"
+        )
+    return ends
 
 
 class Run:
@@ -104,6 +118,8 @@ class Run:
         text: str | None = None,
         seed: int | None = None,
         budget: str | None = None,
+        parent: Run | None = None,
+        steered_by: Sequence[Entry] = (),
     ) -> Run:
         """Make a new run; `proceed` starts the searches.
 
@@ -125,6 +141,11 @@ class Run:
             Instead of the plan's; without both, from the operating system.
         budget : str, optional
             "60s", "500 evaluations" or "50 generations", instead of the plan's.
+        parent : Run, optional
+            An earlier run on the same data: its front is measured anew, what keeps the demands of the plan enters
+            first, and searches of the same name begin from it.
+        steered_by : sequence of Entry
+            What another run of the plan obeyed (its `steering`): with its seed, the same solutions are found again.
 
         Returns
         -------
@@ -145,11 +166,26 @@ class Run:
             raise SearchError("; ".join(obstacles))
         objective = plan.objective(read)
         chosen = next((s for s in (seed, plan.run.seed) if s is not None), secrets.randbits(128))
+        if parent is not None and parent.lock.data != read.fingerprint():
+            raise SearchError(
+                f"{parent.folder}: a run on other data, or with other roles, so its solutions do not fit this plan; "
+                f"start without it, or from a run on the same table"
+            )
+        seeds = [] if parent is None else choose_seeds(parent, plan)
         lock = places.Lock(
-            chosen, home, read.fingerprint(), places.plan_fingerprint_in_store(plan), places.versions_for_run_store()
+            chosen,
+            home,
+            read.fingerprint(),
+            places.plan_fingerprint_in_store(plan),
+            places.versions_for_run_store(),
+            "" if parent is None else parent.folder.resolve().name,
         )
         places.create(folder, text if text is not None else as_toml(plan), lock, budget or plan.run.budget)
         run = cls(folder, plan, engine, read)
+        if seeds:
+            write_seeds(folder, run.store, seeds)
+        if steered_by:
+            SteeringLog(folder).write_all(steered_by)
         run.began, run._trusted = began, True
         run.objective = objective  # bound already, and cached
         return run
@@ -512,6 +548,83 @@ class Run:
         return solution
 
     # -- searching --
+
+    @property
+    def steering(self) -> tuple[Entry, ...]:
+        """What was asked of the run while it searched, in order, with when each search obeyed it."""
+        notes = {place: self.store.read_note(f"steered {place}", []) for place in range(len(self.plan.search))}
+        obeyed = {place: Obedience.of(place, note).stamps for place, note in notes.items()}
+        stamped = {entry.number: entry for entry in stamp_entries(obeyed)}
+        asked = {entry.number: entry for entry in SteeringLog(self.folder).read()}
+        return tuple(entry for _, entry in sorted({**asked, **stamped}.items()))
+
+    def steer(
+        self,
+        what: What,
+        *,
+        search: str | int | None = None,
+        loss: tuple[float, float] | None = None,
+        risk: tuple[float, float] | None = None,
+        solution: int | None = None,
+    ) -> Entry:
+        """Ask something of the run while it searches, here or in another process; obeyed at the next quantum.
+
+        Parameters
+        ----------
+        what : str
+            "drop" or "restore" a search, "focus" on a box of loss and risk (or, without one, no longer), "more" like a
+            solution, or "undo" the last that is in force.
+        search : str or int, optional
+            Name of the search, or its place in the plan.
+        loss, risk : pair of float, optional
+            Least and largest of the box, in per cent; one that is not given is 0 to 100.
+        solution : int, optional
+            Number of a solution that a search found.
+
+        Returns
+        -------
+        Entry
+            What is in the log now.
+
+        Raises
+        ------
+        SearchError
+            If there is no such search or solution, or nothing to undo.
+        """
+        place = None if search is None else self._place_of_search(search)
+        if what in ("drop", "restore") and place is None:
+            raise SearchError(f"{what}: name a search of the plan: {listing([each.name for each in self.plan.search])}")
+        if what == "undo" and not fold_entries(self.steering).entries:
+            raise SearchError("there is nothing to undo: nothing that was asked of this run is in force")
+        if what == "more":
+            place, loss, risk = self._box_around(solution)
+        if loss is not None or risk is not None:
+            loss, risk = _check_range("loss", loss or (0.0, 100.0)), _check_range("risk", risk or (0.0, 100.0))
+        entry = Entry(0, what, place, loss, risk, solution)
+        return SteeringLog(self.folder).append(entry)
+
+    def _place_of_search(self, search: str | int) -> int:
+        """The place of a search in the plan."""
+        names = [each.name for each in self.plan.search]
+        if isinstance(search, int) and 0 <= search < len(names):
+            return search
+        if search not in names:
+            raise SearchError(f"the plan has no search {search!r}; it has {listing(names)}")
+        return names.index(str(search))
+
+    def _box_around(self, number: int | None) -> tuple[int, tuple[float, float], tuple[float, float]]:
+        """The search that found a solution, and the losses and risks near it."""
+        if number is None:
+            raise SearchError("more: give the number of a solution (see `crypsis front`)")
+        found = self.front.pick(number)
+        loss, risk = found.figure("loss"), found.figure("risk")
+        if found.baseline or loss is None or risk is None:
+            raise SearchError(f"solution {number} was made without search, so there is no more of it; choose another")
+        near = [
+            (max(0.0, each - max(NEAR * each, LEAST_NEAR)), each + max(NEAR * each, LEAST_NEAR))
+            for each in (loss, risk)
+        ]
+        return found.search, near[0], near[1]
 
     def proceed(self) -> Iterator[Progress]:
         """Run baselines and searches until the budget is used; if it is stopped, the front so far stays on disk.

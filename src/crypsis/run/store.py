@@ -449,6 +449,7 @@ class Lock:
     data: str  # fingerprint of the table
     plan: str  # fingerprint of the plan without its [run] table
     versions: dict[str, str]  # versions of software and machine
+    parent: str = ""  # name of the folder of the run whose solutions it began from, beside its own
 
     @property
     def identity(self) -> str:
@@ -463,6 +464,7 @@ class Lock:
             f"home = {json.dumps(self.home, ensure_ascii=False)}",
             f"data = {json.dumps(self.data)}",
             f"plan = {json.dumps(self.plan)}",
+            *([f"parent = {json.dumps(self.parent, ensure_ascii=False)}"] if self.parent else []),
             "",
             "[versions]",
             *(f"{name} = {json.dumps(text)}" for name, text in self.versions.items()),
@@ -475,7 +477,8 @@ class Lock:
         """Read the lock of a folder."""
         try:
             content = tomllib.loads((folder / LOCK).read_text(encoding="utf-8"))
-            return cls(int(content["seed"]), content["home"], content["data"], content["plan"], content["versions"])
+            seed, home, data, plan = int(content["seed"]), content["home"], content["data"], content["plan"]
+            return cls(seed, home, data, plan, content["versions"], content.get("parent", ""))
         except FileNotFoundError:
             raise SearchError(f"{folder}: is no run (no {LOCK}); start one with `crypsis run PLAN`") from None
         except (OSError, tomllib.TOMLDecodeError, KeyError, ValueError) as error:

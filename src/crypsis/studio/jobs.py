@@ -176,6 +176,7 @@ class RunStatus:
     elapsed: float = 0.0
     budget: str | None = None
     finished: bool = False
+    steered: int = 0  # how often a search obeyed something
 
 
 def job_run_status(folder: Path) -> RunStatus:
@@ -193,6 +194,7 @@ def job_run_status(folder: Path) -> RunStatus:
         float(notes.get("elapsed", 0.0)),
         notes.get("budget"),
         bool(notes.get("finished", False)),
+        sum(len(note) for key, note in notes.items() if key.startswith("steered ")),
     )
 
 

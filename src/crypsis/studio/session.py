@@ -28,6 +28,7 @@ from crypsis.measures.utility import PropensityScore, UtilityCard, general_utili
 from crypsis.plan import Plan, draft
 from crypsis.plan.document import as_toml, load
 from crypsis.run import Front, Run, Solution
+from crypsis.run.steering import LOG
 from crypsis.run.store import LOCK, PLAN, STORE, Lock, plan_fingerprint_in_store
 from crypsis.studio import jobs
 from crypsis.studio.jobs import RunStatus, job_run_status
@@ -297,6 +298,9 @@ class Choices:
     limits: dict[str, float] = field(default_factory=dict)
     waivers: dict[str, str] = field(default_factory=dict)
     releases: tuple[MadeRelease, ...] = ()
+    parents: dict[str, str] = field(default_factory=dict)  # run → the one it was started from
+    wishes: dict[str, str] = field(default_factory=dict)  # run → what it was started for, in words
+    ghosts_hidden: list[str] = field(default_factory=list)  # runs beside which the front of the parent is not shown
 
 
 def choices_path(plan: Path) -> Path:
@@ -489,6 +493,11 @@ class Session:
         folder = self.run_folder
         names = (PLAN, LOCK, STORE, f"{STORE}-wal")
         return [str(folder), *(_stamp(folder / name) for name in names if folder is not None)]
+
+    def steering_stamp(self) -> str:
+        """A stamp of what was asked of the run."""
+        folder = self.run_folder
+        return "" if folder is None else _stamp(folder / LOG)
 
     def run_status(self) -> RunStatus:
         """The status of the run; its store is read only if the search has written since."""

@@ -232,7 +232,7 @@ class Studio:
         parts += [*session.stamps(), session.choices.run]
         if session.has_run:
             seen = session.run_status()
-            parts += [seen.solutions, seen.finished]
+            parts += [seen.solutions, seen.finished, seen.steered, session.steering_stamp()]
         return "-".join(map(str, parts))
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from crypsis.encodings.composite import CompositeGenes
 from crypsis.evolution import Engine, Genome, Problem, State
+from crypsis.evolution.focus import Focus
 from crypsis.evolution.problem import Child, Streams
 from crypsis.evolution.selection import has_better_scores
 from crypsis.kernels.arrays import Ints, Words
@@ -337,6 +338,8 @@ BEYOND = 2.0
 """Times the price between the last two values of k: for fewer groups than at the last one."""
 BEHIND = 2
 """Runs that a chain between others makes less."""
+PRICED = 0.8
+"""Share of the risk of the larger k down to which a chain between two values of k may come."""
 SCORED_BLOCKS = 32
 """Blocks of a large table after which its groups are scored again."""
 
@@ -377,6 +380,8 @@ class CompositeChains(ChainStrategy[CompositeChain]):
     chains_per_generation: int = 1  # chains advanced in one quantum
     # whether a run of few cells ends when it has read them; otherwise it goes on for a whole quantum
     brief: bool = False
+    focus: Focus | None = None  # chains in it or next to it are annealed; all if None
+    given: Mapping[int, Labels] = field(default_factory=dict, repr=False)  # k → groups from which its chain begins
     _sought: dict[int, Underway[FirstGroups]] = field(default_factory=dict, repr=False)
     """First groups that are being sought, by the number of the chain."""
 
@@ -387,6 +392,22 @@ class CompositeChains(ChainStrategy[CompositeChain]):
         """The first groups of the first chain."""
         return (self._genome(0, self.begin_chain(0, 1).best),)
 
+    def begin_from(self, genomes: Sequence[Genome]) -> CompositeChains:
+        """The strategy whose chains begin from groups that were found before, of several the first, if they fit."""
+        given: dict[int, Labels] = {}
+        for genome in genomes:
+            labels, k, _ = CompositeGenes.of(genome, len(self.space))
+            groups = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+            if k not in given and len(groups) == len(self.space) and self._holds(groups, k):
+                given[k] = groups
+        return replace(self, given=given)
+
+    def _holds(self, groups: Labels, k: int) -> bool:
+        """Whether groups have at least k records, are of one stratum each, and keep what is demanded of them."""
+        pairs = np.unique(np.stack([groups, self.space.strata]), axis=1).shape[1]
+        large = int(np.bincount(groups).min()) >= k and pairs == int(groups.max()) + 1
+        return large and (self.space.demands.only_size or not (self.space.demands.shortfalls(groups) > 0.0).any())
+
     def prefer(self, child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
         """Groups that lose less are preferred; of those that lose as much, those that are found less."""
         return has_better_scores(child, parent)
@@ -394,7 +415,8 @@ class CompositeChains(ChainStrategy[CompositeChain]):
     def propose(self, problem: Problem, state: State, engine: Engine) -> tuple[State, list[Child]]:
         """One more chain begins, or near records are looked for; after that, those whose turn it is are annealed."""
         chains = unpack_chains(CompositeChain, state)
-        begins = self._next_may_begin(chains)
+        near = self._find_focused(state.scores)
+        begins = self._next_may_begin(chains, near)
         looks = engine.here and len(self.space) <= WHOLE and not (begins and self.space.demands.only_size)
         if looks and (
             self.space.find_neighbours() or (self._compactions() and not self.space.points.find_neighbours(engine))
@@ -402,7 +424,7 @@ class CompositeChains(ChainStrategy[CompositeChain]):
             return state, []
         if begins:
             return self._add_next_chain(problem, state, engine)
-        turn = self._choose_chains(chains)
+        turn = self._choose_chains(chains, near)
         streams = Streams(state.rng)
         children: list[Child] = []
         for number, after in zip(
@@ -427,18 +449,19 @@ class CompositeChains(ChainStrategy[CompositeChain]):
     def _seek_first_groups(self, number: int, engine: Engine) -> bool:
         """Whether the first groups of a chain are found; if not, a task of the work is done."""
         k, profile, _, between, _, merged_from = self.goals[number]
-        if between is not None or merged_from is not None or not engine.here:
+        if between is not None or merged_from is not None or k in self.given or not engine.here:
             return True
         if number not in self._sought:
             self._sought[number] = Underway(_first_groups_tasks(self.space, profile, k, self.start))
         return self._sought[number].advance(engine, engine.workers)
 
-    def _next_may_begin(self, chains: Sequence[CompositeChain]) -> bool:
-        """Whether there is a chain that has not begun and waits for nothing."""
+    def _next_may_begin(self, chains: Sequence[CompositeChain], near: Sequence[int]) -> bool:
+        """Whether there is a chain that has not begun and waits for nothing; it waits for those in focus alone."""
         if len(chains) == len(self.goals):
             return False
-        begun = zip(chains, self.goals, strict=False)
-        runs = [int(each.place[0]) for each, goal in begun if goal.merged_from is None and self.divisible(goal.k)]
+        grid = [each for each in range(len(chains)) if self.goals[each].merged_from is None]
+        grid = [each for each in grid if self.divisible(self.goals[each].k)]
+        runs = [int(chains[each].place[0]) for each in ([each for each in grid if each in near] or grid)]
         if self.goals[len(chains)].merged_from is not None:
             runs = runs[:1]
         return min(runs, default=0) >= self.goals[len(chains)].after
@@ -449,6 +472,8 @@ class CompositeChains(ChainStrategy[CompositeChain]):
         price = 0.0
         if merged_from is not None:
             labels = current = _merge_groups(self.space, profile, k, others[merged_from].best)
+        elif between is None and k in self.given:
+            labels = current = self.given[k]
         elif between is None:
             sought = self._sought.pop(number, None)
             found = None if sought is None else sought.result
@@ -460,7 +485,7 @@ class CompositeChains(ChainStrategy[CompositeChain]):
             price = price_factor * max(saved, 0.0) / max(int(many.max()) - int(labels.max()), 1)
         random_state = initial_chain_random_state(seed)
         current = current if len(self.space) <= WHOLE else current[:0]  # on a large table every block has its own
-        compact = self._compactions() if between is None and merged_from is None else 0
+        compact = self._compactions() if between is None and merged_from is None and k not in self.given else 0
         place, improved = np.array([0, -compact]), np.zeros(1, np.bool_)
         return CompositeChain(labels, current, random_state, place, improved, np.zeros(1), np.array([price]))
 
@@ -468,13 +493,36 @@ class CompositeChains(ChainStrategy[CompositeChain]):
         k, profile = self.goals[number][:2]
         return CompositeGenes(labels, k, self.space.profiles[profile]).genome
 
-    def _choose_chains(self, chains: Sequence[CompositeChain]) -> list[int]:
+    def _find_focused(self, scores: NDArray[np.float64]) -> list[int]:
+        """Chains that lead into the box of the focus; all without one.
+
+        Of those with a k of their own, the ones inside the box and a few on either side of them; of those between two
+        such, the ones that pass through the box on the way from one to the other, or somewhat beyond, as prices leave
+        fewer groups than there are between the two. `scores` float64[n, 2].
+        """
+        if self.focus is None or not len(scores):
+            return list(range(len(scores)))
+        own = [number for number in range(len(scores)) if self.goals[number].between is None]
+        own.sort(key=lambda number: float(scores[number, 1]))
+        far = self.focus.distances(scores[own])
+        places = np.flatnonzero(far == far.min())
+        near = own[max(0, places[0] - 1) : places[-1] + 3]
+        for number in range(len(scores)):
+            between = self.goals[number].between
+            if between is not None and {*between} <= {*near} | {number}:
+                ends = scores[[*between, number]]
+                if self.focus.meets(ends.min(axis=0) * (1.0, PRICED), ends.max(axis=0)):
+                    near.append(number)
+        return near
+
+    def _choose_chains(self, chains: Sequence[CompositeChain], near: Sequence[int]) -> list[int]:
         """The chains that are annealed in the next quantum: fewest runs first, then in their order.
 
         Chains that have others on both sides wait until those have made more runs, as what is between loses less; so do
-        far ones.
+        far ones. `near`: the chains in focus.
         """
         able = [number for number in range(len(chains)) if self.divisible(self.goals[number].k)]
+        able = [number for number in able if number in near] or able
         begun = [goal.between for goal in self.goals[: len(chains)] if goal.between is not None]
         waits = {low for low, _ in begun} & {high for _, high in begun}
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from crypsis.encodings.masked_file import ExchangeEncoding, cycles_between_masked_files
 from crypsis.evolution import Engine, Genome, Problem, State
+from crypsis.evolution.focus import Focus, find_focused
 from crypsis.evolution.problem import Child, Streams
 from crypsis.kernels.exchanges import REPLACE, ExchangeContext, ExchangeSettings, anneal_exchanges, excess, loss
 from crypsis.masking.repairing import find_records_to_repair
@@ -73,6 +74,8 @@ HOT, COLD = 1.0, 0.05
 """Temperatures at which a run begins and ends, in what one lost cell costs."""
 PRICE = 0.3
 """What one per cent of the records found beyond a limit costs, in per cent of loss."""
+FOCUSED = 2
+"""Chains that are annealed at least under a focus: those whose files are nearest to its box."""
 FIRST_RATES = (0.5, 0.15, 0.15, 0.2)
 """How often each kind of move is tried at first."""
 LEAST_RATE, LEARNING = 0.04, 0.2
@@ -102,6 +105,7 @@ class ExchangeChains(ChainStrategy[ExchangeChain]):
     limits: tuple[float, ...]  # per cent of the records that an attack may find, the largest first
     aimed: float = 0.8  # share of the changes aimed at records that are found too often
     adaptive: bool = True  # whether rates of moves follow their success
+    focus: Focus | None = None  # chains in it or next to it are annealed; all if None
 
     def first(self) -> tuple[Genome, ...]:
         """The file from which the first chain begins."""
@@ -116,7 +120,8 @@ class ExchangeChains(ChainStrategy[ExchangeChain]):
         chains = unpack_chains(ExchangeChain, state)
         if not chains or (len(chains) < len(self.limits) and chains[-1].place[0] > 0):
             return self._add_next_chain(problem, state)
-        number = min(range(len(chains)), key=lambda each: (int(chains[each].place[0]), each))
+        near = find_focused(self.focus, state.scores, FOCUSED).tolist()
+        number = min(near, key=lambda each: (int(chains[each].place[0]), each))
         streams = Streams(state.rng)
         chain = chains[number]
         if self._crosses(chain, chains):

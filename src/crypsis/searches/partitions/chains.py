@@ -22,6 +22,7 @@ from pydantic import Field
 from crypsis.encodings.partition import TAIL, compact, partition_genome, partition_key
 from crypsis.errors import SearchError
 from crypsis.evolution import Budget, Engine, Genome, Problem, Scores, State, evolve
+from crypsis.evolution.focus import Focus, find_focused
 from crypsis.evolution.loop import conclude_generation
 from crypsis.evolution.problem import SELECTION, Child, Evaluate, Streams, TaskScores
 from crypsis.evolution.selection import FitnessFunction, WeightedMean, has_better_scores
@@ -126,6 +127,10 @@ class Refinement(Protocol):
         """
 
 
+FOCUSED = 2
+"""Chains that advance at least under a focus: those whose risk is nearest to its box."""
+
+
 @dataclass(frozen=True, eq=False)
 class PartitionChains:
     """A strategy with a chain for each k of the grid; a quantum advances a few of them in turn."""
@@ -135,11 +140,22 @@ class PartitionChains:
     chains_per_generation: int = 1  # chains advanced in one quantum
     representatives: int = 1  # ways of publishing a partition that are scored; the best one is kept
     fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
+    focus: Focus | None = None  # chains in it or next to it advance; all if None
+    given: Mapping[int, Labels] = field(default_factory=dict, repr=False)  # k → partition from which its chain begins
 
     @property
     def operators(self) -> tuple[str, ...]:
         """The refinement is the only operator."""
         return (self.refinement.name,)
+
+    def begin_from(self, genomes: Sequence[Genome]) -> PartitionChains:
+        """The strategy whose chains begin from partitions that were found before, of several the first, if they fit."""
+        given: dict[int, Labels] = {}
+        for genome in genomes if self.refinement.begins_anywhere else ():
+            labels, k = compact(genome), int(genome[-1])
+            if len(labels) == len(self.space) and int(np.bincount(labels).min()) >= k:
+                given.setdefault(k, labels)
+        return replace(self, given=given)
 
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
         """The first partitions, scored: of every chain, or of as many as one quantum holds."""
@@ -202,6 +218,7 @@ class PartitionChains:
         return (
             partition_trivially(self.space.points, k) is not None
             or not self.refinement.begins_anywhere
+            or k in self.given
             or partitioner_comparisons(self.space.points, k) <= START_AT_ONCE
         )
 
@@ -212,7 +229,8 @@ class PartitionChains:
         if self.refinement.needs_neighbours and not self.space.find_neighbours(engine):
             return state
         chains = _unpack_chains(state)
-        tasks = self._tasks(state.generation, chains)
+        near = find_focused(self.focus, state.scores, FOCUSED, by_risk=True).tolist()
+        tasks = self._tasks(state.generation, chains, near) or self._tasks(state.generation, chains)
         found = iter(engine.map(_work, [task for some in tasks.values() for task in some], self))
         children: list[Child] = []
         for number, some in tasks.items():
@@ -228,11 +246,14 @@ class PartitionChains:
         scored = compete(worked, children, scores, has_better_scores, self.fitness)
         return replace(conclude_generation(problem, scored, worked, children, scores, known, fresh), idle=0)
 
-    def _tasks(self, generation: int, chains: Sequence[PartitionChain]) -> dict[int, Sequence[Any]]:
-        """The tasks of the next chains in turn that have any left, by the number of the chain."""
+    def _tasks(
+        self, generation: int, chains: Sequence[PartitionChain], near: Sequence[int] | None = None
+    ) -> dict[int, Sequence[Any]]:
+        """The tasks of the next chains in turn that have any left, by the number of the chain; of all, or the near."""
         chosen: dict[int, Sequence[Any]] = {}
-        for place in range(len(chains)):
-            number = (generation * self.chains_per_generation + place) % len(chains)
+        turn = list(range(len(chains)) if near is None else near)
+        for place in range(len(turn)):
+            number = turn[(generation * self.chains_per_generation + place) % len(turn)]
             if (
                 len(chosen) < self.chains_per_generation
                 and partition_trivially(self.space.points, chains[number].k) is None
@@ -246,7 +267,9 @@ class PartitionChains:
 def _begin(strategy: PartitionChains, begun: tuple[int, int]) -> PartitionChain:
     (k, seed), space = begun, strategy.space
     only = partition_trivially(space.points, k)
-    return PartitionChain(k, only) if only is not None else strategy.refinement.begin(space, k, seed)
+    if only is not None:
+        return PartitionChain(k, only)
+    return strategy.refinement.begin(space, k, seed, strategy.given.get(k))
 
 
 def _group(blocking: Blocking, block: int) -> Labels:

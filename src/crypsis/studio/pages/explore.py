@@ -13,13 +13,17 @@ from crypsis.errors import CrypsisError, SearchError, listing
 from crypsis.measures.utility.card import ruined_columns
 from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES
 from crypsis.plan import read_plan_budget
-from crypsis.run import Front, Solution
+from crypsis.run import Front, Run, Solution
 from crypsis.run.choosing import group_offers_for_choosing
 from crypsis.run.front import solution_standing
 from crypsis.run.session import PLAIN, UNTOUCHED
+from crypsis.run.steering import entry_text, fold_entries, obeyed_text
 from crypsis.searches import searches
+from crypsis.studio import jobs
+from crypsis.studio.branching import undo_last, wish_for_column
 from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, changes, routes_of, shows
+from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.text import ruin_text, utility_card_facts
 from crypsis.text.cards import FIGURES, category_rows, number_rows, propensity_text, weighted_rows, weighted_text
@@ -37,6 +41,8 @@ DEFINITIONS = {
 """What the figures of a solution mean."""
 COLOURS = 18
 """Colours of the picture."""
+STARTING = {"level": "open", "words": "The search is starting …"}
+ASKED = "The search obeys between two of its steps."
 MOST_MARKS = 1500
 """Largest number of points in the chart: the front and baselines, and the latest of the dominated ones."""
 
@@ -68,6 +74,7 @@ class _ExplorePage:
             offers=[each for each in _offers(found) if each["number"] == solution.number],
             ruined=ruin_text(found.ruins(solution)),
             session=self.studio.session,
+            columns=self.studio.session.plan.columns,
             uses=_uses(self.studio),
             definitions=DEFINITIONS,
         )
@@ -115,6 +122,38 @@ class _ExplorePage:
     def limits(self, request: Request, form: Form) -> Response:
         kept = {name: number(one(form, name)) for name in ("loss", "risk") if one(form, name)}
         self.studio.session.change(limits={name: float(v) for name, v in kept.items() if not isinstance(v, str)})
+        return answer()
+
+    @changes("/steer")
+    def steer(self, request: Request, form: Form) -> Response:
+        run, what, liked = self.studio.session.run, one(form, "what"), one(form, "solution")
+        if what not in ("drop", "restore", "focus", "more"):
+            raise SearchError("a search is steered by drop, restore, focus or more")
+        entry = run.steer(
+            what,  # type: ignore[arg-type]
+            search=one(form, "search") or None,
+            loss=_read_ends(form, "loss"),
+            risk=_read_ends(form, "risk"),
+            solution=int(liked) if liked.isdecimal() else None,
+        )
+        words = entry_text(entry, [each.name for each in run.plan.search])
+        going = jobs.is_running(run.folder)
+        return answer(f"Asked: {words}. {ASKED if going else 'It is obeyed when the search continues.'}")
+
+    @changes("/wish")
+    def wish(self, request: Request, form: Form) -> Response:
+        most = number(one(form, "most")) if one(form, "most") else None
+        cap = float(most) if isinstance(most, (int, float)) else None
+        return answer(wish_for_column(self.studio.session, one(form, "column"), one(form, "wish"), cap))
+
+    @changes("/undo")
+    def undo(self, request: Request, form: Form) -> Response:
+        return answer(undo_last(self.studio.session))
+
+    @changes("/ghost/hide")
+    def hide_ghost(self, request: Request, form: Form) -> Response:
+        choices = self.studio.session.choices
+        self.studio.session.change(ghosts_hidden=[*choices.ghosts_hidden, choices.run])
         return answer()
 
     @changes("/search/start")
@@ -178,7 +217,10 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
         found, problem = Front(()), str(error)
     return {
         **drawn(found),
-        "summary": _summary(found, chosen),
+        "run": session.choices.run,
+        "steering": _steering(studio),
+        "ghost": drawn.ghost(session),
+        "summary": _summary(found, chosen) if session.has_run or not session.choices.run else STARTING,
         "problem": problem,
         "limits": limits,
         "pins": pins,
@@ -187,11 +229,66 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
     }
 
 
+def _read_ends(form: Form, axis: str) -> tuple[float, float] | None:
+    """Least and largest loss or risk of a box; None where the form has none."""
+    ends = [number(one(form, f"{axis}-{end}")) for end in ("least", "largest") if one(form, f"{axis}-{end}")]
+    if len(ends) < 2 or any(isinstance(each, str) for each in ends):
+        return None
+    return float(ends[0]), float(ends[1])
+
+
+def _steering(studio: Studio) -> dict[str, Any]:
+    """What is in force and when it was obeyed, which searches are dropped, and the wishes that led to this run."""
+    session, asked, names = studio.session, list[dict[str, Any]](), list[str]()
+    dropped: list[str] = []
+    if session.has_run and not session.outdated:
+        run = session.run
+        names = [each.name for each in run.plan.search]
+        in_force, stamped = fold_entries(run.steering), {entry.number: entry for entry in run.steering}
+        dropped = [name for place, name in enumerate(names) if in_force.stops(place)]
+        asked = [
+            {
+                "number": entry.number,
+                "words": entry_text(entry, names),
+                "obeyed": obeyed_text(stamped[entry.number], names) if stamped[entry.number].obeyed else "",
+            }
+            for entry in in_force.entries
+        ]
+    wishes, name = list[str](), session.choices.run
+    while name in session.choices.parents:
+        wishes.insert(0, session.choices.wishes.get(name, ""))
+        name = session.choices.parents[name]
+    return {"asked": asked, "wishes": wishes, "searches": names, "dropped": dropped}
+
+
+class _Ghost:
+    """The front of the parent of a run, read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[dict[str, float | None]]] = {}
+
+    def __call__(self, session: Session) -> list[dict[str, float | None]]:
+        """Loss and risk of the parent's front; empty where there is none or it was hidden."""
+        choices = session.choices
+        parent = choices.parents.get(choices.run, "")
+        if not parent or choices.run in choices.ghosts_hidden:
+            return []
+        if parent not in self._known:
+            try:
+                with Run.open(session.home / parent) as run:
+                    found = [{"loss": s.figure("loss"), "risk": s.figure("risk")} for s in run.front if not s.baseline]
+            except CrypsisError:
+                found = []
+            self._known[parent] = sorted(found, key=lambda each: each["loss"] or 0.0)
+        return self._known[parent]
+
+
 class _Drawing:
     """Points and offers of a front, made once for each front."""
 
     def __init__(self) -> None:
         self._last: tuple[Front, dict[str, Any]] | None = None
+        self.ghost = _Ghost()
 
     def __call__(self, found: Front) -> dict[str, Any]:
         last = self._last

@@ -7,6 +7,7 @@ const walk = at("walk"), now = at("walk-now"), body = document.querySelector("#f
 const loss = at("limit-loss"), risk = at("limit-risk"), pin = at("pin"), choose = at("choose"), replay = at("replay");
 let touched = false; // until a solution is selected, the default is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
+let run = null, ghost = [], oldFront = [], steering = { asked: [], wishes: [], searches: [], dropped: [] };
 let points = [], pins = [], chosen = null, selected = null, fallback = null, offers = [], shownInPanel = null;
 
 const inside = (p) => p.loss <= Number(loss.value) && p.risk <= Number(risk.value);
@@ -24,7 +25,7 @@ const picture = new FrontChart(at("front-chart"), {
   tell: sentence,
   select: (number) => select(number),
   boxed: (box) => {
-    at("zoom-box").disabled = !box;
+    at("zoom-box").disabled = at("focus").disabled = !box;
     at("box-words").textContent = box ? boxWords(box) : "Draw a box in the picture to look into it.";
     document.dispatchEvent(new CustomEvent("boxed", { detail: box }));
     table();
@@ -41,7 +42,9 @@ const fetchPoints = inTurn(async () => {
   const response = await bring(base + "/explore.json");
   if (!response?.ok) return;
   const content = await response.json();
-  ({ points, pins, chosen, offers, default: fallback } = content);
+  if (run !== null && run !== content.run) anotherRun();
+  ({ points, pins, chosen, offers, default: fallback, run, ghost } = content);
+  showSteering(content.steering);
   showState(content);
   showOffers();
   legend(content.methods);
@@ -63,7 +66,8 @@ function showState(content) {
   at("outdated").hidden = !content.outdated;
   at("problem").hidden = !content.problem;
   at("problem").textContent = content.problem;
-  for (const id of ["found", "closer"]) at(id).hidden = !points.length;
+  at("found").hidden = !points.length && !ghost.length;
+  at("closer").hidden = !points.length;
   buttons(content.status);
 }
 
@@ -81,12 +85,56 @@ function showOffers() {
   }));
 }
 
+let legendShown = "";
 function legend(methods) {
-  at("legend").replaceChildren(...methods.filter((m) => points.some((p) => p.method === m.name)).map((m) => {
-    const item = document.createElement("li");
-    item.append(Object.assign(document.createElement("i"), { className: `swatch m${m.colour}` }), m.name);
+  const shown = methods.filter((m) => points.some((p) => p.method === m.name) || steering.dropped.includes(m.name));
+  const key = JSON.stringify([shown, steering.searches, steering.dropped]);
+  if (key === legendShown) return; // a button that is in use stays
+  legendShown = key;
+  at("legend").replaceChildren(...shown.map((m) => {
+    const item = document.createElement("li"), dropped = steering.dropped.includes(m.name);
+    item.append(Object.assign(document.createElement("i"), { className: `swatch m${m.colour}` }), Object.assign(document.createElement("span"), { textContent: m.name, className: dropped ? "dropped" : "" }));
+    if (steering.searches.includes(m.name)) {
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: dropped ? "Restore" : "Drop" });
+      button.setAttribute("aria-label", `${button.textContent} ${m.name}`);
+      button.title = dropped ? `${m.name} searches again` : `${m.name} searches no more; its solutions stay`;
+      button.addEventListener("click", () => steer({ what: dropped ? "restore" : "drop", search: m.name }));
+      item.append(button);
+    }
     return item;
   }));
+}
+
+/** Ask something of the running search; its front so far stays in the picture as it was. */
+async function steer(fields) {
+  const before = front().map(({ loss, risk }) => ({ loss, risk }));
+  if (!await send(base + "/steer", fields)) return;
+  if (fields.what === "focus" || fields.what === "more") oldFront = before;
+  fetchPoints();
+}
+
+/** What is in force, with when it was obeyed; what is newly obeyed is announced. */
+function showSteering(now) {
+  const known = new Map(steering.asked.map((each) => [each.number, each.obeyed]));
+  for (const each of now.asked) if (each.obeyed && known.get(each.number) === "") announce(`${each.words}: ${each.obeyed}.`);
+  steering = now;
+  const words = [...now.wishes, ...now.asked.map((each) => `${each.words} (${each.obeyed || "not obeyed yet"})`)];
+  at("in-force").replaceChildren(...words.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+  at("in-force-title").textContent = words.length ? "In force:" : "The dashed line is the front before the last change.";
+  at("steering").hidden = !words.length && !oldFront.length;
+  at("undo").hidden = !words.length;
+  at("ghost-hide").hidden = !ghost.length && !oldFront.length;
+}
+
+/** Another search takes the place of the one that was shown: its solutions have numbers of their own. */
+function anotherRun() {
+  seenPanels.clear();
+  selected = shownInPanel = null;
+  touched = false;
+  oldFront = [];
+  replay.value = replay.max;
+  picture.setBox(null);
+  panel.replaceChildren(Object.assign(document.createElement("p"), { className: "soft", textContent: "The new search is starting …" }));
 }
 
 function marks() {
@@ -100,7 +148,7 @@ function refresh() {
   const known = new Set([...pins, chosen, selected, ...offers.map((o) => o.number)]);
   const last = Number(replay.value) >= Number(replay.max) ? Infinity : Number(replay.value);
   const shown = points.map((p) => ({ ...p, outside: !inside(p), marked: known.has(p.number) }));
-  picture.show({ points: shown, marks: marks(), limits: { loss: Number(loss.value), risk: Number(risk.value) }, last });
+  picture.show({ points: shown, marks: marks(), limits: { loss: Number(loss.value), risk: Number(risk.value) }, last, ghost: oldFront.length ? oldFront : ghost });
   at("replay-now").textContent = last === Infinity ? "now" : `after ${points.filter((p) => p.number <= last).length} of ${points.length}`;
   table();
   held();
@@ -187,6 +235,7 @@ async function select(number, say = true) {
 
 function held() {
   for (const button of [pin, choose]) button.disabled = selected === null;
+  at("more-like").disabled = !steering.searches.includes(points.find((p) => p.number === selected)?.method);
   pin.firstChild.textContent = pins.includes(selected) ? "Unpin " : "Pin ";
   const is = selected !== null && selected === chosen;
   choose.setAttribute("aria-pressed", String(is));
@@ -229,6 +278,13 @@ document.addEventListener("keydown", (event) => {
   if (event.key in arrows && (!vertical || document.activeElement === walk)) { event.preventDefault(); step(arrows[event.key]); }
   else if (event.key === "p") pinOrNot();
   else if (event.key === "c") act("/choose");
+});
+at("focus").addEventListener("click", () => { const { x0, x1, y0, y1 } = picture.box; steer({ what: "focus", "loss-least": x0, "loss-largest": x1, "risk-least": y0, "risk-largest": y1 }); });
+at("more-like").addEventListener("click", () => steer({ what: "more", solution: selected }));
+at("undo").addEventListener("click", async () => { if (await send(base + "/undo", {})) fetchPoints(); });
+at("ghost-hide").addEventListener("click", async () => {
+  oldFront = [];
+  if (!ghost.length || await send(base + "/ghost/hide", {})) fetchPoints();
 });
 pin.addEventListener("click", pinOrNot);
 choose.addEventListener("click", () => act("/choose"));

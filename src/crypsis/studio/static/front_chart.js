@@ -57,10 +57,10 @@ export class FrontChart {
   }
 
   #domain() {
-    const { points } = this.content;
+    const { points, ghost = [] } = this.content;
     if (this.zoom === "box" && this.box) return this.box;
     const inside = this.zoom === "all" ? points : points.filter((p) => p.releasable || p.marked);
-    const shown = inside.length ? inside : points;
+    const shown = [...(inside.length ? inside : points), ...ghost];
     if (!shown.length) return { x0: 0, x1: 100, y0: 0, y1: 100 };
     const xs = shown.map((p) => p.loss), ys = shown.map((p) => p.risk);
     const wide = Math.max(Math.max(...xs) - Math.min(...xs), 1);

@@ -1,0 +1,132 @@
+"""A search is steered on the Explore page: a column is locked, the old front stays as a ghost, undo goes back."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+
+from browsing import serving, small_example, until
+from crypsis.run import Run
+from crypsis.studio import jobs
+
+READY = "body[data-ready]"
+IN_FORCE = "words => document.getElementById('in-force').textContent.includes(words)"
+GHOST = "document.querySelectorAll('#front-chart .ghost').length"
+FOUND = "document.querySelectorAll('#front-chart .pt.on').length > 0"
+IDLE = "document.querySelectorAll('[aria-busy=true]').length === 0"
+
+
+def wait_words(page: Any, start: str) -> None:
+    until(page, "start => document.getElementById('search-words').textContent.startsWith(start)", start)
+
+
+def test_a_spared_column_starts_a_child_beside_a_ghost_and_undo_goes_back(own_home: Path, visitor: Any) -> None:
+    plan = small_example(own_home)
+    before = plan.read_text()
+    with serving(own_home) as server:
+        page = visitor.enter(server)
+        wait_words(page, "Finished")
+        until(page, IDLE)
+        first = numbers(page)
+
+        page.click(".wish summary:has-text('age')")
+        page.fill(".wish[open] [name=most]", "140")
+        page.click(".wish[open] [value=cap]")  # the browser refuses what is above 100
+        assert plan.read_text() == before
+        page.click(".wish[open] [value=spare]")
+        until(page, IN_FORCE, "what age loses counts 2 times")
+        assert tomllib.loads(plan.read_text())["columns"]["age"]["importance"] == 2
+        until(page, f"{GHOST} > 1")
+        until(page, FOUND)
+        wait_words(page, "Finished")
+        until(page, IDLE)
+        folder = own_home / "example" / "people-plan-run-2"
+        with Run.open(folder) as child:
+            assert child.lock.parent == "people-plan-run"
+            assert any(not s.baseline for s in child.front)
+        assert numbers(page) != first
+        page.wait_for_selector(".wish summary:has-text('× 2')")
+        assert Axe().run(page).violations_count == 0
+        page.click("#ghost-hide")
+        until(page, f"{GHOST} === 0")
+
+        page.focus("#undo")
+        page.keyboard.press("Enter")
+        until(page, "document.getElementById('steering').hidden")
+        assert tomllib.loads(plan.read_text()) == tomllib.loads(before)
+        until(page, FOUND)
+        wait_words(page, "Finished")
+        assert numbers(page) == first
+
+
+def numbers(page: Any) -> dict[str, float]:
+    """Solutions of the page, with their losses."""
+    found: dict[str, float] = page.evaluate(
+        "fetch(document.body.dataset.base + '/explore.json').then(r => r.json())"
+        ".then(c => Object.fromEntries(c.points.map(p => [p.number, p.loss])))"
+    )
+    return found
+
+
+def test_a_box_a_method_and_a_solution_steer_the_search(own_home: Path, visitor: Any) -> None:
+    small_example(own_home)
+    with serving(own_home) as server:
+        page = visitor.enter(server)
+        wait_words(page, "Finished")
+        until(page, IDLE)
+        folder = own_home / "example" / "people-plan-run"
+        assert page.is_disabled("#focus")
+        box = page.locator("#front-chart svg").bounding_box()
+        page.mouse.move(box["x"] + 120, box["y"] + 40)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 300, box["y"] + 200, steps=4)
+        page.mouse.up()
+        page.click("#focus")
+        until(page, IN_FORCE, "(not obeyed yet)")
+        until(page, f"{GHOST} > 1")  # the front as it was
+        drop = page.locator("#legend button").first
+        name = str(drop.get_attribute("aria-label")).removeprefix("Drop ")
+        drop.click()
+        until(page, IN_FORCE, f"drop {name}")
+        page.wait_for_selector(f"[aria-label='Restore {name}']")
+
+        page.click("#undo")
+        page.wait_for_selector(f"[aria-label='Drop {name}']")
+
+        page.click("#extend")
+        until(page, IN_FORCE, f"obeyed by {name} after generation")
+        page.click("#undo")
+        until(page, "!document.getElementById('in-force').textContent")
+        page.click("#pause")
+        until(page, lambda: not jobs.is_running(folder))
+        with Run.open(folder) as run:
+            assert [entry.what for entry in run.steering] == ["focus", "drop", "undo", "undo"]
+            assert run.steering[0].obeyed
+            liked = next(s.number for s in run.front if not s.baseline)
+        page.click("#front-summary")
+        page.evaluate("sessionStorage.setItem('tables', 'yes')")
+        page.reload()
+        page.wait_for_selector(READY)
+        page.click(f"[aria-label='Select solution {liked}']")
+        page.wait_for_selector("#more-like:not([disabled])")
+        page.click("#more-like")
+        until(page, IN_FORCE, f"more like solution {liked}")
+
+
+def test_what_a_plan_does_not_allow_changes_nothing(own_home: Path, visitor: Any) -> None:
+    """Ages of which fewer than k people share one cannot stay as collected: it is said, and the search goes on."""
+    plan = small_example(own_home)
+    before = plan.read_text()
+    with serving(own_home) as server:
+        page = visitor.enter(server)
+        wait_words(page, "Finished")
+        until(page, IDLE)
+        page.click(".wish summary:has-text('age')")
+        page.click(".wish[open] [value=lock]")
+        page.wait_for_selector(".wish .problems li")
+        assert "age" in page.text_content(".wish .problems li")
+        assert plan.read_text() == before
+        assert page.is_hidden("#steering")
