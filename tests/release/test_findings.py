@@ -20,6 +20,7 @@ from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
 from crypsis.release import MeasuredLimit, ReleaseDescription, findings, publish, verify
 from crypsis.release.evidence import evidence_of
+from crypsis.release.findings import AuditTerms, audit_release_findings
 from crypsis.release.lazy_release import audit_lazy_release, publish_counted
 from crypsis.release.published import flatten, order_published_rows
 from crypsis.rulebook import Rulebook
@@ -336,3 +337,14 @@ def test_few_alone_in_counted_files_are_reported(tmp_path: Path) -> None:
         pl.DataFrame({"sex": ["f", "m"] * 300, "pay": pay}).write_parquet(folder / "data-000.parquet")
         (found,) = audit_lazy_release(folder, {"sex": "quasi", "pay": "confidential"}, unstated=["pay"]).findings
         assert (found.records, found.refuses) == (2 * single, 2 * single > 0.05 * 600)
+
+
+def test_the_order_of_the_rows_decides_about_no_finding() -> None:
+    people = example(400)
+    masked = Microaggregation(k=5).mask(people, rng=1)
+    terms = AuditTerms("aggregation")
+    found = set()
+    for seed in range(4):
+        rows = order_published_rows(masked, "shuffled", np.random.default_rng(seed))
+        found.add(audit_release_findings(flatten(masked, rows), people, rows, terms).findings)
+    assert len(found) == 1
