@@ -20,6 +20,7 @@ from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
 from crypsis.release import MeasuredLimit, ReleaseDescription, findings, publish, verify
 from crypsis.release.evidence import evidence_of
+from crypsis.release.findings import AuditTerms, audit_release_findings
 from crypsis.release.lazy_release import audit_lazy_release, publish_counted
 from crypsis.release.published import flatten, order_published_rows
 from crypsis.rulebook import Rulebook
@@ -336,3 +337,18 @@ def test_few_alone_in_counted_files_are_reported(tmp_path: Path) -> None:
         pl.DataFrame({"sex": ["f", "m"] * 300, "pay": pay}).write_parquet(folder / "data-000.parquet")
         (found,) = audit_lazy_release(folder, {"sex": "quasi", "pay": "confidential"}, unstated=["pay"]).findings
         assert (found.records, found.refuses) == (2 * single, 2 * single > 0.05 * 600)
+
+
+def test_the_order_of_the_rows_decides_about_no_finding() -> None:
+    """A weight that says the region of most: what it restores beyond chance is estimated on records as they come."""
+    draw = np.random.default_rng(5)
+    region, ages = draw.integers(0, 6, 300), draw.integers(20, 60, 300).astype(float)
+    weight = region * 10.0 + np.random.default_rng(5).integers(0, 8, 300)
+    columns = {"region": [f"r{each}" for each in region], "age": ages.tolist(), "weight": weight.tolist()}
+    people = Table.from_columns(columns, roles={"region": "quasi", "age": "quasi", "weight": "weight"})
+    masked = Microaggregation(k=5).mask(people, rng=1)
+    found = set()
+    for seed in range(12):
+        rows = order_published_rows(masked, "shuffled", np.random.default_rng(seed))
+        found.add(audit_release_findings(flatten(masked, rows), people, rows, AuditTerms("aggregation")).findings)
+    assert len(found) == 1

@@ -187,3 +187,28 @@ def test_values_are_grouped_by_hand_and_kept_beside_the_plan(session: Session, c
         assert refused.status_code == 422, bad
     assert client.post("/data/groups/import", data={"column": "roof", "text": "1,a,*\n"}).status_code == 422
     assert client.post("/data/groups/show", data={"column": "age"}).status_code == 422
+
+
+def test_a_workbook_of_two_sheets_opens_and_asks_which(tmp_path: Path) -> None:
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    source = tmp_path / "job" / "people.xlsx"
+    source.parent.mkdir()
+    book = xlsxwriter.Workbook(str(source))
+    book.add_worksheet("read me").write(0, 0, "a note")
+    sheet = book.add_worksheet("people")
+    for row, line in enumerate([("age", "sex"), *((20 + n % 9, "fm"[n % 2]) for n in range(60))]):
+        sheet.write_row(row, 0, line)
+    book.close()
+    session = Session(source, source.with_name("people-plan.toml"))
+    session.reading.wait()
+    assert session.reading.can_be_read_otherwise
+    assert "--" not in session.reading.problem
+    client = TestClient(build_file(Studio(tmp_path / "hidden", session, bundle=Bundle(tmp_path))))
+    page = client.get("/data").text
+    assert "read-sheet" in page
+    assert "2 sheets" in page
+    assert client.post("/data/reading", data={"sheet": "nothing"}).status_code == 422
+    assert client.post("/data/reading", data={"sheet": "people"}).status_code == 200
+    assert set(session.plan.columns) == {"age", "sex"}
+    assert session.plan.data.sheet == "people"
+    assert 'data-column="age"' in client.get("/data").text

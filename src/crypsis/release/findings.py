@@ -66,8 +66,13 @@ def audit_release_findings(
 ) -> Audit:
     """Findings on a written file: its audit, where rows stand in another order than the original's.
 
+    Records are looked at in the order of the original, so that the order in which they are published, drawn anew for
+    every release, decides about no finding: what was shown before a release is what its written file is judged by.
+
     `rows` int[n].
     """
+    place = np.argsort(rows, kind="stable")
+    published, rows = published.take(place), rows[place]
     before = None if original is None else original.take(rows)
     seen = Published(
         published,

@@ -166,6 +166,7 @@ class ColumnFindings:
     keys: tuple[str, ...]  # of the findings that a reason lets pass
     role: Role  # in the plan as it is now
     by_role: bool  # whether another role of the column answers what was found
+    stated: str = ""  # what the plan says of who knows the column
 
     @property
     def undecided(self) -> bool:
@@ -195,4 +196,5 @@ def _column_findings(name: str, findings: Sequence[Finding], audit: Audit, plan:
         keys=tuple(dict.fromkeys(each.key for each in refusing)),
         role=Role.OTHER if column is None else column.role,
         by_role=column is not None and any(each.kind not in PLANNED for each in refusing),
+        stated="" if column is None else column.because,
     )
