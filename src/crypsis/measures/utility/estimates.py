@@ -171,8 +171,9 @@ def compare_intervals(before: Estimates, after: Estimates) -> tuple[Floats, Flag
     low, high = before.value - NORMAL * before.error, before.value + NORMAL * before.error
     inside = known & (low <= value) & (value <= high)
     common = np.minimum(high, value + NORMAL * error) - np.maximum(low, value - NORMAL * error)
-    one, other = common / (high - low), common / np.maximum(2 * NORMAL * error, 1e-300)
-    overlap = np.where(known & (common > 0), np.clip((one + other) / 2, 0.0, 1.0), 0.0)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # an error of nearly nothing: an overlap of 1
+        one, other = common / (high - low), common / np.maximum(2 * NORMAL * error, 1e-300)
+        overlap = np.where(known & (common > 0), np.clip((one + other) / 2, 0.0, 1.0), 0.0)
     return off, inside, overlap
 
 
