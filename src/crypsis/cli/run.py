@@ -99,7 +99,7 @@ def run(
     ] = None,
     steering: Annotated[
         Path | None,
-        typer.Option(help="what another run obeyed, as `crypsis steer --log` prints it", show_default=False),
+        typer.Option(help="what another run obeyed, as `crypsis steer --log` writes it", show_default=False),
     ] = None,
     quiet: options.Quiet = False,
     json: options.Json = False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as plain
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,8 +27,9 @@ def steer(
         typer.Argument(metavar="[WHAT]...", help=f"{HOW}; without it, what was asked", show_default=False),
     ] = None,
     log: Annotated[
-        bool, typer.Option("--log", help="print the entries with when they were obeyed, for `crypsis run --steering`")
-    ] = False,
+        Path | None,
+        typer.Option("--log", help="write what was obeyed to a file, for `crypsis run --steering`", show_default=False),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Ask something of a run while it searches.
@@ -36,15 +38,16 @@ def steer(
     repeatable. A run that is stopped obeys when it is resumed.
     """
     from crypsis.run import Run
+    from crypsis.table.files import write_atomically
 
     with Run.open(folder) as opened:
         if asked:
             _ask(opened, asked)
         entries = opened.steering
-        if log:
-            for entry in entries:
-                if entry.obeyed:
-                    say(plain.dumps(entry.to_dict()))
+        if log is not None:
+            lines = [plain.dumps(entry.to_dict()) for entry in entries if entry.obeyed]
+            write_atomically(log, "".join(f"{line}\n" for line in lines).encode())
+            say(f"{len(lines)} entries written to {log}; repeat the run with: crypsis run PLAN --steering {log}")
         elif json:
             say_json({"entries": [entry.to_dict() for entry in entries], "in force": _list_in_force(opened, entries)})
         else:

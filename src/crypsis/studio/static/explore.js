@@ -203,7 +203,7 @@ function newRow(p) {
   return row;
 }
 
-const seenPanels = new Map(); // panels already fetched: a measured solution does not change
+const seenPanels = new Map(); // panels already fetched: of a measured solution only standing and offers change
 let asked = 0;
 async function select(number, say = true) {
   selected = number;
@@ -213,17 +213,18 @@ async function select(number, say = true) {
   for (const button of at("offers").children) button.setAttribute("aria-pressed", String(Number(button.dataset.number) === number));
   refresh();
   const mine = asked += 1;
-  if (!seenPanels.has(number)) {
+  const key = [number, p?.standing, ...offers.filter((o) => o.number === number).map((o) => o.title)].join();
+  if (!seenPanels.has(key)) {
     panel.setAttribute("aria-busy", "true");
     const response = await bring(`${base}/solution/${number}`);
     if (!response?.ok) { if (mine === asked) panel.removeAttribute("aria-busy"); return; }
-    seenPanels.set(number, await response.text());
+    seenPanels.set(key, await response.text());
   }
   if (mine !== asked) return;
   shownInPanel = number;
   at("closer-number").textContent = number;
   for (const id of ["look-records", "look-classes", "look-cross"]) at(id).replaceChildren();
-  place(panel, seenPanels.get(number)); // title and figures change together
+  place(panel, seenPanels.get(key)); // title and figures change together
   held();
   await new Promise((resolve) => { setTimeout(resolve, 350); });
   if (mine !== asked) return;
