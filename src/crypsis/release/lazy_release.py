@@ -623,7 +623,7 @@ class CountedPublication:
 
     def refuse_leaks(self, public: Path, content: ReportContent, named: Sequence[str]) -> None:
         """Refuse values of records in public files, beyond what statements and measures say."""
-        sentences = [*named, *(verdict.statement for verdict in content.verdicts)]
+        sentences = [*named, *(verdict.demand for verdict in content.verdicts)]
         sentences += [f"{each.definition} {each.missing} {each.unit}" for each in content.losses]
         refuse_leaks(public, self._published, self.source.coded, risks=content.risks, sentences=sentences)
 

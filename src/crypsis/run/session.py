@@ -11,19 +11,20 @@ from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from crypsis.engines import engine as engine_named
-from crypsis.errors import CrypsisError, PlanError, SearchError
+from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, SearchError, listing
 from crypsis.evolution import Engine
+from crypsis.html_tables import draw_html_table
 from crypsis.measures.masking_description import MaskingDescription, describe_masking
 from crypsis.measures.objective import Objective
 from crypsis.measures.utility import RuleHarm, UseResult, UtilityCard, utility_card
 from crypsis.measures.utility.propensity import Model
 from crypsis.plan import Plan, read_plan_budget
-from crypsis.plan.checking import search_obstacles
+from crypsis.plan.checking import demand_obstacles, search_obstacles
 from crypsis.plan.document import as_toml
 from crypsis.plan.sections import Use
 from crypsis.run import store as places
@@ -35,13 +36,19 @@ from crypsis.run.schedule import Schedule
 from crypsis.run.search_state import DecodedTables, Encodings, Finishing, Progress
 from crypsis.run.store import Store
 from crypsis.table.attribute import Role
-from crypsis.table.frames import to_frame
+from crypsis.table.frames import to_frame_like
 from crypsis.table.rules import RuleCounts, judge_rule_violations, read_rule
 from crypsis.table.table import Table
 from crypsis.tasks import complete
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
     from crypsis.rulebook import Rulebook
+
+    PublishedFrame: TypeAlias = pl.DataFrame | pd.DataFrame | pa.Table
 
 UNTOUCHED, PLAIN = "untouched", "plain MDAV"
 """The baseline that is the original itself, and the one that is beside every card."""
@@ -132,13 +139,16 @@ class Run:
         Raises
         ------
         PlanError, SearchError
-            If the plan names no search, or one does not apply to the table.
+            If the plan names no search, one does not apply to the table, or no masking of the table can meet a demand.
         """
         began, folder = Moment.now(), Path(folder)
-        if not plan.search:
-            raise PlanError('search: the plan names no search; add [[search]] with a name, e.g. name = "memetic"')
         home = "" if home is None else str(Path(home).resolve())
         read = table if table is not None else plan.table(Path(home))
+        impossible = demand_obstacles(plan, read)
+        if impossible:
+            raise PlanError("; ".join(impossible))
+        if not plan.search:
+            raise PlanError('search: the plan names no search; add [[search]] with a name, e.g. name = "composite"')
         obstacles = search_obstacles(plan, read)
         if obstacles:
             raise SearchError("; ".join(obstacles))
@@ -432,8 +442,12 @@ class Run:
             each.title: judge_rule_violations(read_rule(each.holds), self.original, masked) for each in self.plan.rule
         }
 
-    def frame(self, pick: Solution | str | int = DEFAULT_PICK) -> Any:
-        """The masked table of a solution as a frame of the kind of the original, polars by default.
+    def frame(self, pick: Solution | str | int = DEFAULT_PICK) -> PublishedFrame:
+        """What a release of a solution publishes, as a frame of the library of the original, polars by default.
+
+        Identifiers, the household column and suppressed records are left out, labels are those of the published file,
+        rows are shuffled unless the plan keeps their order, and no index is kept. `release` looks at what the file
+        reveals besides; only it judges and audits. Everything, for eyes inside: ``crypsis.to_frame(run.decode())``.
 
         Parameters
         ----------
@@ -442,9 +456,63 @@ class Run:
 
         Returns
         -------
-        Frame
+        polars.DataFrame, pandas.DataFrame or pyarrow.Table
+
+        Raises
+        ------
+        ReleaseRefused
+            If the solution may not be released, or nobody decided about a column.
         """
-        return to_frame(self.decode(pick))
+        from crypsis.release.published import flatten, order_published_rows, prepare_published
+        from crypsis.run.releasing import refuse_infeasible
+
+        solution = self.choose(pick)
+        refuse_infeasible(solution)
+        undecided = self.original.names_by_role(Role.UNDECIDED)
+        if undecided:
+            raise ReleaseRefused(
+                f"nobody decided what {listing(undecided)} may tell an intruder, so nothing may be published; name "
+                f"each in quasi_identifiers, confidential or identifiers of the call, or as roles="
+                f'{{"{undecided[0]}": "other"}}; crypsis.to_frame(run.decode()) has every column, for eyes inside'
+            )
+        masked, _, _ = prepare_published(self.plan.models(), self.decode(solution), self.original)
+        published: PublishedFrame = to_frame_like(
+            flatten(masked, order_published_rows(masked, self.plan.release.order)), self.original
+        )
+        return published
+
+    # -- copies and display --
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process opens the folder; a run in a temporary folder ends with its owner."""
+        if self._temporary is not None:
+            raise TypeError(
+                "a run in a temporary folder cannot be pickled, since the folder is removed with it; keep the run by "
+                "folder=, e.g. crypsis.protect(frame, folder='run', …)"
+            )
+        return _open_pickled, (str(self.folder.resolve()), self._given)
+
+    def __repr__(self) -> str:
+        number = len(self.solutions)
+        return f"Run({self.folder.name!r}, {number} measured solutions, {len(self.front)} on the front)"
+
+    def _repr_html_(self) -> str:
+        state = "finished" if self.finished else "stopped; it can be resumed"
+        demands = ", ".join(each.model for each in self.plan.require) or "nothing"
+        caption = f"{len(self.front)} of {len(self.solutions)} measured solutions are on the front; {state}"
+        rows = [
+            (
+                each.name,
+                each.solution.number,
+                each.solution.title,
+                each.solution.figure("loss"),
+                each.solution.figure("risk"),
+            )
+            for each in self.front.offers
+        ]
+        return draw_html_table(
+            ("offer", "number", "method", "loss, %", "risk, %"), rows, f"{caption}; demanded: {demands}"
+        )
 
     def release(
         self,
@@ -529,3 +597,8 @@ class Run:
                 engine,
                 self.began,
             ).proceed()
+
+
+def _open_pickled(folder: str, table: Table | None) -> Run:
+    """A run as another process opens it: its folder, and the table where that is in memory."""
+    return Run.open(folder, table=table)
