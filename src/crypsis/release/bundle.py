@@ -308,7 +308,7 @@ class TablePublication:
         )
         read = replace(again, provenance=self.masked.provenance)
         found = audit_release_findings(read, self.original, self.rows, terms, data, earlier)
-        return refuse_open(found, split_waivers(self.waivers)[1])
+        return refuse_open(found, split_waivers(self.waivers)[1], [each.folder for each in self.earlier])
 
     def _limits_again(self, again: Table, before: Sequence[LimitResult]) -> list[LimitResult]:
         """Every limited measure, read from the written file; it must give the same readings as the table in memory."""

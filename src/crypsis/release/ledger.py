@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
 from crypsis.audits import Finding, FindingKind
-from crypsis.errors import CrypsisError, TableError
+from crypsis.errors import CrypsisError, PlanError, TableError
+from crypsis.home import state_home
 from crypsis.plan import Plan
 from crypsis.release.evidence import public_part_as_evidence, published_table_as_evidence
 from crypsis.release.manifest import sha256
@@ -192,16 +193,24 @@ class ReleaseLedger:
     file: Path  # the ledger; made when the first release is entered
     path: str = ""  # file of the original, if it is known: another version of it is the same source
     enters: bool = True  # whether releases are entered; a preview is not
+    replaces: tuple[str, ...] = ()  # folders of earlier releases that the one at hand takes the place of
 
     @classmethod
-    def usual(cls, path: str | Path = "", file: str | Path = "", enters: bool = True) -> ReleaseLedger:
+    def usual(
+        cls,
+        path: str | Path = "",
+        file: str | Path = "",
+        enters: bool = True,
+        replaces: Sequence[str | Path] = (),
+    ) -> ReleaseLedger:
         """The ledger that is named, else that of the environment, else that of the user.
 
-        `file`: the ledger; `CRYPSIS_LEDGER`, or `crypsis/releases.json` among the states of the user, unless given.
+        `file`: the ledger; `CRYPSIS_LEDGER`, or `releases.json` in the folder of `CRYPSIS_HOME` or of the user, unless
+        given.
         """
-        states = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-        named = Path(file or os.environ.get(VARIABLE) or states / "crypsis" / "releases.json").expanduser()
-        return cls(named, str(Path(path).resolve()) if path else "", enters)
+        named = Path(file or os.environ.get(VARIABLE) or state_home() / "releases.json").expanduser()
+        places = tuple(str(Path(each).expanduser().resolve()) for each in replaces)
+        return cls(named, str(Path(path).resolve()) if path else "", enters, places)
 
     def entries(self) -> list[LedgerEntry]:
         """All releases that were entered."""
@@ -226,6 +235,7 @@ class ReleaseLedger:
         A source is the same if it has the same records in whatever order, or the same file, or most of the records.
         """
         (entries, salt), own = self._content(), source_digest(original)
+        entries = [each for each in entries if each.folder not in self.replaces]
         kinds = {each.sketch.columns for each in entries if each.sketch.records}
         sketches = {columns: Sketch.of(original, salt, columns) for columns in kinds}
 
@@ -253,14 +263,21 @@ class ReleaseLedger:
                 tuple(original.quasi_identifiers),
                 Sketch.of(original, salt),
             )
-            kept = [asdict(each) for each in entries if each.folder != entry.folder]
+            gone = {entry.folder, *self.replaces}
+            kept = [asdict(each) for each in entries if each.folder not in gone]
             content = {"salt": salt, "releases": [*kept, asdict(entry)]}
             text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
             write_atomically(self.file, text.encode("utf-8"), replace=True)
 
     def check(self) -> None:
-        """Refuse before anything is released if the release could not be entered."""
-        self.entries()
+        """Refuse before anything is released if the release could not be entered, or replaces one not listed."""
+        listed = {each.folder for each in self.entries()}
+        absent = [each for each in self.replaces if each not in listed]
+        if absent:
+            raise PlanError(
+                f"{Path(absent[0]).name}: no release in this folder is in the ledger, so none can be replaced; name "
+                f"the folder as the refusal names it"
+            )
         if self.enters:
             with self._alone():
                 pass
@@ -336,7 +353,13 @@ def findings_from_ledger(together: Together, release: Table) -> list[Finding]:
     ]
 
 
-def ledger_of_plan(plan: Plan, enters: bool = True) -> ReleaseLedger:
-    """The ledger in which a plan's releases are entered."""
+def ledger_of_plan(
+    plan: Plan, enters: bool = True, replaces: Sequence[str | Path] = (), file: str | Path = ""
+) -> ReleaseLedger:
+    """The ledger in which a plan's releases are entered.
+
+    `file`: another ledger than the plan's.
+    """
     source = Path(plan.data.source)
-    return ReleaseLedger.usual(source if source.is_absolute() else "", plan.release.ledger, enters)
+    path = source if source.is_absolute() else ""
+    return ReleaseLedger.usual(path, file or plan.release.ledger, enters, replaces)

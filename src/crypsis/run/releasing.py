@@ -58,6 +58,8 @@ class ReleaseTerms:
     waivers: Mapping[str, str] | None  # findings and rules that may pass, with reasons; None: those of the plan
     sign: str | Path | None  # file of a private key
     preview: bool = False  # only to be looked at: not entered into the ledger of releases
+    replaces: tuple[str | Path, ...] = ()  # folders of earlier releases whose place this one takes
+    ledger: str | Path = ""  # the ledger, where it is not the plan's or the user's
 
 
 def release_solution(
@@ -100,7 +102,7 @@ def release_solution(
         waivers=plan.waivers() if terms.waivers is None else terms.waivers,
         unstated=plan.list_unstated(),
         sign=terms.sign,
-        ledger=ledger_of_plan(plan, enters=not terms.preview),
+        ledger=ledger_of_plan(plan, not terms.preview, terms.replaces, terms.ledger),
     )
 
 

@@ -524,6 +524,8 @@ class Run:
         waivers: Mapping[str, str] | None = None,
         sign: str | Path | None = None,
         preview: bool = False,
+        replaces: str | Path | Sequence[str | Path] = (),
+        ledger: str | Path = "",
     ) -> Solution:
         """Publish a solution under all demands of the plan.
 
@@ -543,6 +545,10 @@ class Run:
             Private key that signs the release: see `new_keys`.
         preview : bool
             Whether the folder is only looked at, and not entered into the ledger of releases.
+        replaces : path or sequence of paths
+            Folders of earlier releases of the same source that nobody outside has, and whose place this one takes.
+        ledger : path
+            File that lists releases, instead of the plan's or the user's.
 
         Returns
         -------
@@ -570,7 +576,15 @@ class Run:
             Path(folder),
             front=self.front,
             seed=self.lock.seed,
-            terms=ReleaseTerms(title, rulebook, waivers, sign, preview),
+            terms=ReleaseTerms(
+                title,
+                rulebook,
+                waivers,
+                sign,
+                preview,
+                (replaces,) if isinstance(replaces, (str, Path)) else tuple(replaces),
+                ledger,
+            ),
             beside=self._plain_files(solution),
         )
         return solution

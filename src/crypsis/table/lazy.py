@@ -16,7 +16,6 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from crypsis.errors import (
@@ -318,6 +317,8 @@ def read_columns(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
 
 def write_replaced(frame: Lazy, columns: pl.DataFrame, path: Path) -> Path:
     """A Parquet copy of data that are not read as a whole, with some columns replaced row by row."""
+    import pyarrow.parquet as pq
+
     first, order = 0, frame.collect_schema().names()
     with ExitStack() as open_files:
         writer: pq.ParquetWriter | None = None
