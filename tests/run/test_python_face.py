@@ -16,6 +16,7 @@ import pytest
 
 import crypsis
 from crypsis.plan.draft import draft
+from crypsis.release import ReleaseLedger
 from crypsis.run.watching import watch_progress
 from crypsis.table.files import read_table, write_table
 
@@ -166,3 +167,22 @@ def test_notebooks_show_small_escaped_tables(run: crypsis.Run, people: pl.DataFr
         assert "<b>town" not in each
     assert "&lt;b&gt;town" in shown[3]
     assert "&lt;b&gt;town" in shown[4]
+
+
+def test_a_release_with_a_ledger_of_its_own_neither_sees_nor_changes_that_of_the_account(
+    run: crypsis.Run, tmp_path: Path
+) -> None:
+    why = dict.fromkeys(
+        (f"{kind}:{name}" for kind in crypsis.audits.FindingKind for name in run.original.names),
+        "invented people only",
+    )
+    run.release(folder=tmp_path / "one", waivers=why)
+    account = ReleaseLedger.usual()
+    own = tmp_path / "releases.json"
+    why = {key: reason for key, reason in why.items() if not key.startswith("earlier-release")}
+    with pytest.raises(crypsis.ReleaseRefused, match="an earlier release of the same source"):
+        run.release("safest", folder=tmp_path / "refused", waivers=why, preview=True)
+    for number in (1, 2):
+        run.release("safest", folder=tmp_path / f"demo {number}", waivers=why, preview=True, ledger=own)
+    assert [Path(each.folder).name for each in account.entries()] == ["one"]
+    assert not own.exists(), "a preview is entered nowhere"
