@@ -105,7 +105,7 @@ def _missing(rows: list[tuple[str, ...]]) -> list[str]:
     """One line per table, verdict and reason, with the cells it concerns."""
     grouped: dict[tuple[str, str, str], list[tuple[str, ...]]] = {}
     for row in rows:
-        if row[4] in ("different", "not reproduced"):
+        if row[4] in ("undecided", "different", "not reproduced"):
             # The spread over runs differs from cell to cell; the reason behind it does not.
             reason = re.sub(r"; mean of \d+, .*$", "", row[5])
             grouped.setdefault((row[0], row[4], reason), []).append(row)

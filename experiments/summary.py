@@ -15,12 +15,12 @@ from verdicts import RULE, VERDICTS
 
 HERE = Path(__file__).resolve().parent
 PAPERS = ("ga-2006", "hybrid-2007", "gomm-2014", "masking-2012", "pbg-2009")
-BEFORE: dict[str, tuple[int, int, int, int, int, int]] = {
-    "ga-2006": (44, 40, 0, 16, 0, 0),
-    "hybrid-2007": (7, 3, 0, 2, 0, 77),
-    "gomm-2014": (173, 16, 7, 14, 10, 8),
-    "masking-2012": (7, 25, 0, 36, 24, 33),
-    "pbg-2009": (16, 35, 0, 11, 8, 0),
+BEFORE: dict[str, tuple[int, int, int, int, int, int, int]] = {
+    "ga-2006": (44, 40, 0, 0, 16, 0, 0),
+    "hybrid-2007": (7, 3, 0, 0, 2, 0, 77),
+    "gomm-2014": (173, 16, 0, 7, 14, 10, 8),
+    "masking-2012": (7, 25, 0, 0, 36, 24, 33),
+    "pbg-2009": (16, 35, 0, 0, 11, 8, 0),
 }
 """Counts before there was one rule: bands differed from paper to paper, and some runs were shorter than printed."""
 BEGIN, END = "<!-- figures: python experiments/summary.py --write -->", "<!-- end of figures -->"

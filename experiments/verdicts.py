@@ -1,6 +1,7 @@
 """What all experiments share: the printed numbers, one rule for verdicts, figures, and the page that tells it all.
 
-The rule (`RULE`) is the same for all papers and was written down before any run; `exact`, `chance`, `ratio` and
+The rule (`RULE`) is the same for all papers and was written down before any run, but for *undecided*, which came later
+and is stricter; `exact`, `chance`, `ratio` and
 `choice` carry it out. Everything but *same* needs a reason.
 """
 
@@ -37,6 +38,8 @@ RULE = (
     "without chance (counts, formulas, a heuristic on a public file): *same* in every printed digit, else *different*",
     f"with chance: ours is the mean of r runs (or draws of the data) with deviation s, the printed figure a mean of m "
     f"(1 where the paper does not say); *close* within {SIGMAS:g} s √(1/r + 1/m)",
+    "with one printed run (m = 1) that band is wide: *close* only where the printed figure also lies between the "
+    "lowest and the highest of our runs, else *undecided* (added after the runs; it can only take *close* away)",
     "a printed 0, 0.0 or 1.0 says never or always: *same* if every run of ours is exactly there, else *different*",
     f"amounts of work (epochs, evaluations, seconds) and distances from a truth: *close* within a factor of {WORK:g}; "
     f"variances over runs: {VARIANCES:g}",
@@ -165,7 +168,9 @@ class Report:
         elif _equal(printed, ours, truncated):
             verdict = "same"
         elif abs(ours - told) <= band + printed.step / 2:
-            verdict = "close"
+            # The chance of one printed run widens the band: it must also be what some run of ours could give.
+            among = values.min() - printed.step / 2 <= told <= values.max() + printed.step / 2
+            verdict = "close" if of > 1 or among else "undecided"
         else:
             verdict = "better" if lower_is_better and ours < told else "different"
         places = max(digits, 0)
@@ -325,7 +330,7 @@ class Report:
         return "\n".join(lines) + "\n"
 
 
-VERDICTS = ("same", "close", "better", "different", "input", "not reproduced")
+VERDICTS = ("same", "close", "undecided", "better", "different", "input", "not reproduced")
 
 
 def _equal(printed: Printed, ours: float, truncated: bool = False) -> bool:

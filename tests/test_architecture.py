@@ -18,6 +18,8 @@ LAYERS = {
     "errors": 0,
     "version": 0,
     "lazy_imports": 0,
+    "html_tables": 0,
+    "home": 0,
     "registry": 1,
     "engines": 1,
     "tasks": 2,

@@ -159,14 +159,20 @@ def attributes(report: Report, table: Table) -> None:
         tree = table.attribute(name).hierarchy
         if tree is None:
             raise ValueError(f"{name} has no hierarchy")
-        report.exact("Table 1(a)", printed, "No. of values", len(tree.labels[0]))
+        if table.attribute(name).numeric:
+            occurring = len(np.unique(table.column(name)))
+            why = f"the leaves of our own tree, every year of its range; {occurring} occur in the records"
+            report.word("Table 1(a)", printed, "No. of values", str(len(tree.labels[0])), "input", why)
+        else:
+            report.exact("Table 1(a)", printed, "No. of values", len(np.unique(table.column(name))))
         report.word(
             "Table 1(a)", printed, "DGH length", str(len(tree.labels) - 1),
             "input", "own hierarchies, built to the printed lengths",
         )  # fmt: skip
     report.exact("Table 1(a)", "Occupation", "No. of values", len(table.attribute("occupation").categories))
-    report.exact("Section 7", "Adult", "lattice nodes", lattice.size)
-    report.exact("Section 7", "Adult", "lattice nodes without Salary Class", lattice.size // 2)
+    follows = "follows from the printed lengths, to which our hierarchies were built"
+    report.word("Section 7", "Adult", "lattice nodes", str(lattice.size), "input", follows)
+    report.word("Section 7", "Adult", "lattice nodes without Salary Class", str(lattice.size // 2), "input", follows)
     report.exact("Section 7", "Adult", "suppression limit", int(0.01 * len(table)))
 
 

@@ -40,7 +40,14 @@ class EngineLost(EngineError):
 
 
 class ReleaseRefused(CrypsisError):
-    """A file does not keep its guarantee and is not published. Exit code 1."""
+    """A file does not keep its guarantee and is not published. Exit code 1.
+
+    `proposal`: tables for the plan that would let the file pass, their reasons left to be written; empty if none would.
+    """
+
+    def __init__(self, message: str, proposal: str = "") -> None:
+        super().__init__(message)
+        self.proposal = proposal
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

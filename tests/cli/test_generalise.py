@@ -79,6 +79,9 @@ def test_the_front_is_shown_without_a_release_and_levels_can_be_chosen(home: Pat
     [
         (('model = "l-diversity"\nl = 2', 'model = "t-closeness"'), "cannot be proven by counting"),
         (("k = 5", "k = 5000"), "no node reaches"),
+        (("[release]", '[release]\nformat = "csv"'), 'write format = "parquet"'),
+        (('prefixes:1" }', 'prefixes:1", lock = true }'), "lock of a column cannot be obeyed by counting"),
+        (("[release]", '[[rule]]\nholds = "age >= 0"\n[release]'), "rule cannot be obeyed by counting"),
         (("[release]", '[[limit]]\nmeasure = "record-linkage"\nat_most = 5\n[release]'), "leave [[use]] and [[limit]]"),
         (('"other", because = "an invented amount"', '"confidential"'), "the plan has 2"),
         (('source = "people.parquet"', 'source = "nobody.parquet"'), "does not exist"),
@@ -104,3 +107,40 @@ def test_a_column_that_nobody_decided_about_closes_the_gate_and_a_household_stay
     plan.write_text(PLAN.replace(decided, 'wage = { role = "household" }\n'))
     assert crypsis("generalise", plan, "-o", tmp_path / "out").returncode == 0
     assert "wage" not in pl.read_parquet(tmp_path / "out" / "public" / "data-*.parquet").columns
+
+
+MASKED = """
+[[mask]]
+method = "microaggregation"
+columns = ["wage"]
+k = 5
+"""
+
+
+@pytest.mark.parametrize("source", ["people.parquet", "people.csv"])
+def test_columns_of_mask_are_masked_before_the_count(home: Path, tmp_path: Path, source: str) -> None:
+    plan, waiver = home / "masked.toml", PLAN[PLAN.index("[[waive]]") : PLAN.index("[release]")]
+    known = PLAN.replace('"confidential" }', '"confidential", because = "told to a doctor only" }')
+    text = known.replace(waiver, "").replace('source = "people.parquet"', f'source = "{source}"\nmissing = ["?"]')
+    plan.write_text(text)
+    refused = crypsis("generalise", plan, "-o", tmp_path / "bare")
+    assert refused.returncode == 1, "most people are alone with their wage"
+    plan.write_text(text + MASKED)
+    answer = crypsis("generalise", plan, "-o", tmp_path / "out", "--json")
+    assert answer.returncode == 0, answer.stderr
+    published = pl.read_parquet(tmp_path / "out" / "public" / "data-*.parquet")
+    assert published["wage"].drop_nulls().n_unique() <= 1500 // 5
+    assert crypsis("verify", tmp_path / "out").returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["out"], "the masked copy is gone"
+    original = pl.read_parquet(home / "people.parquet")
+    assert abs(published["wage"].mean() / original["wage"].mean() - 1) < 0.05
+
+
+def test_waivers_on_the_command_line_are_those_the_refusal_names(home: Path, tmp_path: Path) -> None:
+    plan, waiver = home / "waived.toml", PLAN[PLAN.index("[[waive]]") : PLAN.index("[release]")]
+    plan.write_text(PLAN.replace(waiver, ""))
+    refused = crypsis("generalise", plan, "-o", tmp_path / "out")
+    assert refused.returncode == 1
+    assert "--waive 'singling-out:wage=" in refused.stderr
+    answer = crypsis("generalise", plan, "-o", tmp_path / "out", "--waive", "singling-out:wage=an invented amount")
+    assert answer.returncode == 0, answer.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import tomllib
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
@@ -197,3 +198,34 @@ def test_two_releases_are_compared_and_a_pair_that_reveals_more_exits_1(released
     waived = crypsis("audit", *pair, "--waive", "singling-out:income=known to nobody outside")
     assert waived.returncode == 2
     assert "--with" in waived.stderr
+
+
+def test_a_refusal_lists_every_key_and_proposes_waivers_that_a_person_must_reason(folder: Path, tmp_path: Path) -> None:
+    write_table(example(150, seed=5), tmp_path / "people.csv")
+    settings = ["-s", "k=4", *ROLES, "--keep-order", "-o", tmp_path / "masked.csv"]
+    assert crypsis("mask", tmp_path / "people.csv", "microaggregation", *settings).returncode == 0
+    given = [tmp_path / "masked.csv", "--original", tmp_path / "people.csv", *ROLES, "--family", "aggregation"]
+    given += ["-r", "k-anonymity:k=4", "-o", tmp_path / "out"]
+    refused = crypsis("release", *given)
+    assert refused.returncode == 1
+    assert "--propose FILE" in refused.stderr
+    proposed = tmp_path / "waivers.toml"
+    refused = crypsis("release", *given, "--propose", proposed)
+    assert refused.returncode == 1
+    assert f"--waivers {proposed}" in refused.stderr
+    tables = tomllib.loads(proposed.read_text(encoding="utf-8"))["waive"]
+    assert tables
+    assert all(each["because"] == "" for each in tables), "nothing is waived by itself"
+    for each in tables:
+        assert f"--waive '{each['finding']}:{each['column']}=" in refused.stderr
+    unread = crypsis("release", *given, "--waivers", proposed)
+    assert unread.returncode == 2
+    assert "because" in unread.stderr
+    assert crypsis("release", *given, "--propose", proposed).returncode == 2, "no file is written over"
+    reasoned = proposed.read_text(encoding="utf-8").replace('because = ""', 'because = "invented people only"')
+    proposed.write_text(reasoned, encoding="utf-8")
+    passed = crypsis("release", *given, "--waivers", proposed)
+    assert passed.returncode == 0, passed.stderr
+    assert crypsis("release", *given, "--waivers", tmp_path / "none.toml").returncode == 2
+    proposed.write_text(reasoned + "[run]\nseed = 1\n", encoding="utf-8")
+    assert "run cannot stand in a file of waivers" in crypsis("release", *given, "--waivers", proposed).stderr

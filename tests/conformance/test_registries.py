@@ -50,7 +50,7 @@ def outcome(registry: Registry[Any], instance: Any, table: Table) -> Any:
     if obstacle:
         raise PlanError(obstacle)
     verdict = instance.judge(table)
-    return verdict.required, verdict.attained, verdict.offending, verdict.statement, instance.levels(table).tobytes()
+    return verdict.required, verdict.attained, verdict.offending, verdict.demand, instance.levels(table).tobytes()
 
 
 def reading_of(bound: Any, masked: Table) -> Any:

@@ -35,7 +35,7 @@ def test_no_record_left_satisfies_nothing() -> None:
     verdict = KAnonymity(k=2).judge(FIVE.without(np.ones(5, dtype=bool)))
     assert not verdict.holds
     assert verdict.records == 0
-    assert "no record" in verdict.statement
+    assert "no record" in verdict.demand
 
 
 def test_declared_facts() -> None:

@@ -41,7 +41,7 @@ def test_a_verdict_on_no_records_does_not_hold() -> None:
         verdict = model.judge(table)
         assert not verdict.holds
         assert verdict.offending == 0
-        assert "no record is left" in verdict.statement
+        assert "no record is left" in verdict.demand
 
 
 def test_the_worst_column_decides_in_either_sense() -> None:

@@ -39,7 +39,7 @@ def test_verdicts() -> None:
     verdict = LDiversity(l=3).judge(EIGHT)
     assert (verdict.holds, verdict.attained, verdict.offending, verdict.records) == (False, 2, 4, 8)
     assert LDiversity(l=2, kind="entropy").judge(EIGHT).holds, "exactly 2 is enough, whatever rounding says"
-    assert "less than 3 times" in LDiversity(kind="recursive").judge(EIGHT).statement
+    assert "less than 3 times" in LDiversity(kind="recursive").judge(EIGHT).demand
 
 
 def test_the_worst_confidential_column_counts() -> None:

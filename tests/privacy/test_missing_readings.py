@@ -92,12 +92,12 @@ def table(rows: list[tuple[int, ...]]) -> Table:
 def test_without_missing_cells_all_readings_agree_and_say_nothing() -> None:
     complete = people(TRUE)
     found = [crypsis.KAnonymity(k=2, missing=reading).judge(complete) for reading in READINGS]
-    assert len({(v.attained, v.offending, v.statement, v.remark) for v in found}) == 1
+    assert len({(v.attained, v.offending, v.demand, v.remark) for v in found}) == 1
     assert found[0].remark == ""
 
 
 def test_the_statement_names_the_reading_and_what_a_wildcard_hides() -> None:
-    said = {r: crypsis.KAnonymity(k=2, missing=r).judge(people(SHOWN)).statement for r in READINGS}
+    said = {r: crypsis.KAnonymity(k=2, missing=r).judge(people(SHOWN)).demand for r in READINGS}
     assert "a missing value counts as a value of its own" in said["own"]
     assert "whatever the missing values" in said["conservative"]
     assert "true values" in said["target"]

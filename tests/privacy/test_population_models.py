@@ -24,14 +24,14 @@ def test_people_of_the_population_are_counted_in_three_ways() -> None:
     table = sample()
     by_weights = crypsis.KMap(k=10).judge(table)
     assert (by_weights.attained, by_weights.offending) == (6.0, 3)
-    assert "estimated by the sampling weights" in by_weights.statement
+    assert "estimated by the sampling weights" in by_weights.demand
     counted = crypsis.KMap(k=3, counts="population", member="in", present="y")
     assert counted.levels(table)[[0, 2, 3]].tolist() == [2, 3, 3]
     assert counted.judge(table).offending == 1
     estimated = crypsis.KMap(k=5, counts="estimated", fraction=0.1, significance=0.05)
     assert (estimated.required, estimated.least_class_size) == (3.0, 3)
     assert estimated.judge(table).offending == 2
-    assert "estimated: every class has at least 3 records" in estimated.judge(table).statement
+    assert "estimated: every class has at least 3 records" in estimated.judge(table).demand
 
 
 def test_what_is_taken_for_granted_follows_from_how_people_are_counted() -> None:
@@ -100,7 +100,7 @@ def test_records_may_be_alike_where_households_are_not() -> None:
     assert crypsis.KAnonymity(k=5).judge(table).holds
     verdict = crypsis.HouseholdKAnonymity(k=5).judge(table)
     assert (verdict.attained, verdict.offending, verdict.unit) == (1.0, 2, "household")
-    assert "at least 5 households" in verdict.statement
+    assert "at least 5 households" in verdict.demand
     assert crypsis.HouseholdKAnonymity().levels(table).tolist() == naive_levels(table, table)
 
 

@@ -73,7 +73,7 @@ PEOPLE = Table.from_columns(
 )
 def test_the_statement_and_the_name(name: str, settings: dict[str, object], statement: str) -> None:
     verdict = models.build(name, **settings).judge(PEOPLE)
-    assert (verdict.model, verdict.statement, verdict.holds) == (name, statement, True)
+    assert (verdict.model, verdict.demand, verdict.holds) == (name, statement, True)
     assert verdict.columns == ("zip",)
 
 
@@ -81,7 +81,7 @@ def test_a_demand_on_some_columns_names_them_and_no_others() -> None:
     people = PEOPLE.with_roles({"member": Role.QUASI_IDENTIFIER})
     verdict = models.build("k-anonymity", k=2, quasi_identifiers=("member",)).judge(people)
     assert (verdict.columns, verdict.attained) == (("member",), 2)
-    assert verdict.statement == "every record shares its values of member with at least 2 records"
+    assert verdict.demand == "every record shares its values of member with at least 2 records"
     assert smallest_anonymity_class(people) == SmallestClass(("zip", "member"), 1)
     assert smallest_anonymity_class(people.without(np.ones(6, dtype=bool))) == SmallestClass(("zip", "member"), 0)
     assert smallest_anonymity_class(people.drop(["zip", "member"])) is None
@@ -90,7 +90,7 @@ def test_a_demand_on_some_columns_names_them_and_no_others() -> None:
 def test_a_column_with_braces_is_a_name_like_any_other() -> None:
     table = Table.from_columns({"{columns}": ["a", "a"], "{0}": ["b", "b"]}, {"{columns}": "quasi", "{0}": "quasi"})
     verdict = models.build("k-anonymity", k=2).judge(table)
-    assert verdict.statement == "every record shares its values of {columns}, {0} with at least 2 records"
+    assert verdict.demand == "every record shares its values of {columns}, {0} with at least 2 records"
 
 
 @pytest.mark.parametrize("name", ["alpha-k-anonymity", "t-closeness", "l-diversity", "beta-likeness"])

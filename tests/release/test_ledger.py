@@ -18,6 +18,7 @@ from crypsis.release import ReleaseDescription, ReleaseLedger, compare_releases,
 from crypsis.release.later_signature import sign_release
 from crypsis.release.ledger import ENOUGH, KEPT, Sketch, earlier_findings, findings_from_ledger, source_digest
 from crypsis.release.manifest import sha256
+from crypsis.studio.studio import studio_home
 from crypsis.table.table import Table
 from crypsis.text import attack_finding_text
 
@@ -37,10 +38,17 @@ BY_AGE = Table.from_columns(
 )  # fmt: skip
 
 
-def release(masked: Table, folder: Path, waivers: dict[str, str] | None = None, original: Table = ORIGINAL) -> Path:
+def release(
+    masked: Table,
+    folder: Path,
+    waivers: dict[str, str] | None = None,
+    original: Table = ORIGINAL,
+    ledger: ReleaseLedger | None = None,
+) -> Path:
     description = ReleaseDescription("Test", "Grouped.", "aggregation")
     return publish(
         masked, folder, models=[KAnonymity(k=4)], original=original, description=description, waivers=waivers,
+        ledger=ledger,
     )  # fmt: skip
 
 
@@ -101,6 +109,33 @@ def test_a_second_release_is_refused_unless_waived(tmp_path: Path) -> None:
     folder = release(_of_ages(), tmp_path / "two", reasons)
     report = json.loads((folder / "internal" / "report.json").read_text(encoding="utf-8"))
     assert any("an earlier release of the same source" in each["found"] for each in report["findings"])
+
+
+def test_the_refusal_names_the_earlier_release_and_what_takes_its_place_is_listed_instead(tmp_path: Path) -> None:
+    one = release(BY_REGION, tmp_path / "one")
+    with pytest.raises(ReleaseRefused) as refused:
+        release(_of_ages(), tmp_path / "two")
+    assert f"the earlier release is in {one}" in str(refused.value)
+    assert "--replaces FOLDER" in str(refused.value)
+    for key in ("earlier-release:ill", "earlier-release:region"):
+        assert f"--waive '{key}=" in str(refused.value), "every key, not the first alone"
+    ledger = ReleaseLedger.usual(replaces=[one])
+    release(_of_ages(), tmp_path / "two", ledger=ledger)
+    assert [Path(each.folder).name for each in ReleaseLedger.usual().entries()] == ["two"]
+    with pytest.raises(PlanError, match="one: no release in this folder is in the ledger"):
+        ledger.check()
+
+
+def test_one_variable_moves_the_ledger_and_the_studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CRYPSIS_LEDGER")
+    monkeypatch.delenv("CRYPSIS_STUDIO_HOME", raising=False)
+    monkeypatch.setenv("CRYPSIS_HOME", str(tmp_path / "home"))
+    assert ReleaseLedger.usual().file == tmp_path / "home" / "releases.json"
+    assert studio_home() == tmp_path / "home" / "studio"
+    monkeypatch.setenv("CRYPSIS_LEDGER", str(tmp_path / "other.json"))
+    monkeypatch.setenv("CRYPSIS_STUDIO_HOME", str(tmp_path / "studio"))
+    assert ReleaseLedger.usual().file == tmp_path / "other.json"
+    assert studio_home() == tmp_path / "studio"
 
 
 def _of_ages() -> Table:

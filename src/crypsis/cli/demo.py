@@ -66,8 +66,10 @@ def demo(
     show_front(front, front.outline(SHOWN))
     say()
     with show_spinner("writing the chosen solution, reading it back, judging it again"):
-        # Invented people need no ledger: whoever goes on with their file releases it for the first time.
-        chosen = run.release(folder=release, title="Example release", preview=True)
+        # Invented people are in no ledger but one of their own folder: earlier demos are no earlier releases, and
+        # whoever goes on with the file releases it for the first time.
+        own = folder / "releases.json"
+        chosen = run.release(folder=release, title="Example release", preview=True, ledger=own)
         checked = verify(release)
         verdict = checked.verdicts[0]
     run.close()

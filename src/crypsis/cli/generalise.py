@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import options
+from crypsis.cli import options, rulebooks
 from crypsis.cli.output import figure, say, say_json, say_released, show_spinner, table
 from crypsis.errors import EngineError, PlanError, ReleaseRefused, listing
 
@@ -18,11 +19,16 @@ if TYPE_CHECKING:
     import polars as pl
 
     from crypsis.plan import Plan
+    from crypsis.plan.sections import Column
     from crypsis.searches.pbg_ea.evaluation import Node
     from crypsis.table.lazy import LazyTable
 
 SHOWN = 30
 """Nodes of a front that are printed; --json has all."""
+
+
+OF_RECORDS = frozenset({"at_most", "lock", "linked", "derived", "publish"})
+"""Settings of a column that are obeyed record by record."""
 
 
 def generalise(
@@ -41,13 +47,15 @@ def generalise(
     ] = "",
     title: options.Title = "Protected microdata",
     sign: options.Sign = None,
+    waive: options.Waive = None,
     json: options.Json = False,
 ) -> None:
     """Generalise a table that may be larger than memory.
 
     Counts its tuples, evaluates every node of the lattice exactly, releases the best one and verifies it.
 
-    Needs a hierarchy for every quasi-identifier; guarantees k-anonymity and distinct l-diversity.
+    Needs a hierarchy for every quasi-identifier; guarantees k-anonymity and distinct l-diversity. Columns of [[mask]]
+    are read alone, masked, and written beside the others before anything is counted.
     """
     from crypsis.plan import Plan
     from crypsis.release.lazy_release import provable
@@ -56,9 +64,15 @@ def generalise(
     document = Plan.read(plan)
     _refuse(document)
     k, l = provable(document.models())  # noqa: E741
-    with _connect(engine, scheduler):
+    waivers = {**document.waivers(), **rulebooks.waivers_of(waive)}
+    with _connect(engine, scheduler), ExitStack() as kept:
         with show_spinner(f"counting {plan.parent / document.data.source}"):
             held = _count_table(document, plan.parent, engine, bool(l))
+        if document.mask:
+            place = TemporaryDirectory(prefix=".crypsis-masked-", dir=(plan if out is None else out).absolute().parent)
+            folder = Path(kept.enter_context(place))
+            with show_spinner("masking columns on their own, counting again"):
+                held = _mask_beforehand(held, document, plan.parent, engine, bool(l), folder)
         with show_spinner("evaluating every node"):
             nodes = evaluate_lattice(held.counts, document.suppression, value_spread=False)
             best = optimal_lattice_node(held.counts, k, document.suppression, l=l or None)
@@ -74,7 +88,7 @@ def generalise(
         if not json:
             _report(held, nodes, front, best)
         if out is not None:
-            content |= _release(held, levels, out, document, title, sign, json)
+            content |= _release(held, levels, out, document, waivers, title, sign, json)
     if json:
         say_json(content)
 
@@ -92,11 +106,27 @@ def _refuse(document: Plan) -> None:
             f"data.{said[0]}: a table that is counted is plain text or Parquet, so this cannot be obeyed; write it as "
             f"Parquet and leave {listing(said)} out"
         )
+    if "format" in document.release.model_fields_set and document.release.format != "parquet":
+        raise PlanError(
+            f"release.format: a table that is counted is written as Parquet, so {document.release.format!r} cannot be "
+            f'obeyed; write format = "parquet", or use `crypsis run` where the table fits in memory'
+        )
+    told = {name for column in document.columns.values() for name in OF_RECORDS & column.model_fields_set}
+    sections = [
+        *sorted(f"{name} of a column" for name in told),
+        *(n for n in ("scenario", "rule") if getattr(document, n)),
+    ]
+    if sections:
+        raise PlanError(
+            f"{listing(sections)} cannot be obeyed by counting tuples; leave it out for `crypsis generalise`, or use "
+            f"`crypsis run` where the table fits in memory"
+        )
     if (document.data.encoding or "utf8").lower().replace("-", "") != "utf8":
         raise PlanError(f"data.encoding: {document.data.encoding!r} cannot be counted; write the file in UTF-8")
 
 
-def _count_table(document: Plan, home: Path, engine: str, diverse: bool) -> LazyTable:
+def _count_table(document: Plan, home: Path, engine: str, diverse: bool, copy: Path | None = None) -> LazyTable:
+    """Count the source of a plan, or a copy of it as Parquet."""
     from crypsis.table.attribute import Role
     from crypsis.table.lazy import TEXT, count_lazily, scan
 
@@ -104,7 +134,7 @@ def _count_table(document: Plan, home: Path, engine: str, diverse: bool) -> Lazy
     for name, column in document.columns.items():
         named[column.role].append(name)
     confidential = _confidential_column(document, named[Role.CONFIDENTIAL]) if diverse else []
-    path = home / document.data.source
+    path = copy or home / document.data.source
     if path.suffix.lower() in TEXT and engine != "polars":
         raise PlanError(f"{path.name}: text is counted by polars alone; leave --engine out, or write Parquet")
     counted = count_lazily(
@@ -112,12 +142,44 @@ def _count_table(document: Plan, home: Path, engine: str, diverse: bool) -> Lazy
         quasi_identifiers=named[Role.QUASI_IDENTIFIER],
         confidential=confidential,
         identifiers=named[Role.IDENTIFIER],
-        kinds={n: c.order or c.kind.value for n, c in document.columns.items() if c.order or c.kind},  # type: ignore[union-attr]
+        kinds=_kinds(document.columns),
         hierarchies=document.hierarchies(home),
         delimiter=document.data.delimiter,
         missing=document.data.missing or ("",),
     )
     return counted.decide_roles({name: column.role.value for name, column in document.columns.items()})
+
+
+def _kinds(columns: Mapping[str, Column]) -> dict[str, str | tuple[str, ...]]:
+    """The order or the kind of every column of which the plan says one."""
+    return {n: c.order or str(c.kind.value if c.kind else "") for n, c in columns.items() if c.order or c.kind}
+
+
+def _mask_beforehand(
+    held: LazyTable, document: Plan, home: Path, engine: str, diverse: bool, folder: Path
+) -> LazyTable:
+    """The table counted again after the columns of `mask` were read alone and masked; the copy lies in `folder`."""
+    import secrets
+    from dataclasses import replace
+
+    import polars as pl
+
+    from crypsis.table.frames import to_frame, wrap
+    from crypsis.table.lazy import changed_cells, read_columns, write_replaced
+
+    names = list(dict.fromkeys(name for each in document.mask for name in each.build().columns))
+    frame = held.frame if engine == "polars" else _count_table(document, home, "polars", diverse).frame
+    given = {name: document.columns[name] for name in names if name in document.columns}
+    before = read_columns(frame, names)
+    collected = wrap(
+        before,
+        roles={name: column.role.value for name, column in given.items()},
+        kinds=_kinds(given),
+    )
+    seed = document.run.seed if document.run.seed is not None else secrets.randbits(63)
+    masked = pl.DataFrame(to_frame(document.masked_beforehand(collected, seed), suppressed="keep"))
+    copy = write_replaced(frame, masked, folder / "masked.parquet")
+    return replace(_count_table(document, home, engine, diverse, copy), masked=changed_cells(before, masked))
 
 
 def _confidential_column(document: Plan, confidential: list[str]) -> list[str]:
@@ -172,7 +234,14 @@ def _report(held: LazyTable, nodes: pl.DataFrame, front: pl.DataFrame, best: Nod
 
 
 def _release(
-    held: LazyTable, levels: tuple[int, ...], out: Path, document: Plan, title: str, sign: Path | None, json: bool
+    held: LazyTable,
+    levels: tuple[int, ...],
+    out: Path,
+    document: Plan,
+    waivers: Mapping[str, str],
+    title: str,
+    sign: Path | None,
+    json: bool,
 ) -> dict[str, Any]:
     from dataclasses import asdict
 
@@ -187,7 +256,7 @@ def _release(
     with show_spinner("generalising, writing, counting again"):
         publish_counted(
             held, levels, out, models=document.models(), suppression=document.suppression, description=description,
-            order=document.release.order, waivers=document.waivers(), unstated=document.list_unstated(),
+            order=document.release.order, waivers=waivers, unstated=document.list_unstated(),
             sign=sign,
         )  # fmt: skip
         found = verify(out)

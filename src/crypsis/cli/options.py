@@ -315,6 +315,18 @@ class Demands:
     ] = None
     rulebook: RulebookName = None
     waive: Waive = None
+    waivers: Annotated[
+        Path | None,
+        typer.Option(help="file of [[waive]] tables as --propose writes it, a reason in each", show_default=False),
+    ] = None
+    propose: Annotated[
+        Path | None,
+        typer.Option(
+            help="if the file reveals too much, write a [[waive]] table for every finding here; a person fills in the "
+            "reasons",
+            show_default=False,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -338,6 +350,14 @@ class BundleOptions:
     ] = None
     keep_order: KeepOrder = False
     sign: Sign = None
+    replaces: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="folder of an earlier release of the same source that nobody outside has: this one takes its place in "
+            "the ledger; may be repeated",
+            show_default=False,
+        ),
+    ] = None
 
 
 # -- From the texts of options to tables, settings, requirements and randomness.

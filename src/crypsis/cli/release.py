@@ -11,11 +11,11 @@ import typer
 from crypsis.cli import options, rulebooks
 from crypsis.cli.options import BundleOptions, Demands, Roles
 from crypsis.cli.output import say, say_answers, say_json, say_released, show_spinner
-from crypsis.errors import PlanError
+from crypsis.errors import PlanError, ReleaseRefused
 
 if TYPE_CHECKING:
+    from crypsis.plan import Plan
     from crypsis.release import MeasuredLimit, Verification
-    from crypsis.table.readers.formats import WrittenFormat
 
 
 def release(
@@ -34,14 +34,49 @@ def release(
     The file is judged, written to a temporary folder, read back and judged again, and then renamed atomically; it is
     published whole or not at all (exit 1).
     """
+    if demands.propose is not None and demands.propose.exists():
+        raise PlanError(f"--propose {demands.propose}: already exists; name a new file")
+    try:
+        if file.is_dir():
+            _release_from_run(file, pick, bundle, demands, json)
+            return
+        _release_file(file, bundle, demands, columns, original, json)
+    except ReleaseRefused as refusal:
+        raise ReleaseRefused(f"{refusal}{_propose(refusal.proposal, demands.propose)}") from None
+
+
+def _propose(proposal: str, file: Path | None) -> str:
+    """Write the tables that would let a refused file pass, and say so, or how; nothing where none would."""
+    from crypsis.table.atomic_files import write_atomically
+
+    if not proposal:
+        return ""
+    if file is None:
+        return "\nall at once: --propose FILE writes a [[waive]] table for each, whose reason you fill in"
+    write_atomically(file, proposal.encode())
+    return (
+        f"\n{file} has a [[waive]] table for each finding: delete those that you decide otherwise, write a reason into "
+        f"every because, and add --waivers {file}"
+    )
+
+
+def _waivers(document: Plan | None, demands: Demands) -> dict[str, str]:
+    """Waivers of the plan, of a file and of the command, the last one said wins."""
+    from crypsis.plan.document import read_waivers
+
+    filed = read_waivers(demands.waivers) if demands.waivers is not None else {}
+    return {**(document.waivers() if document else {}), **filed, **rulebooks.waivers_of(demands.waive)}
+
+
+def _release_file(
+    file: Path, bundle: BundleOptions, demands: Demands, columns: Roles, original: Path | None, json: bool
+) -> None:
+    """Release a file that was masked before."""
     from crypsis.release import ReleaseDescription, ReleaseLedger, publish, verify
     from crypsis.table.aligning import read_aligned
     from crypsis.table.readers.formats import format_returned
 
     format = options.written_format(bundle.format)
-    if file.is_dir():
-        _release_from_run(file, pick, bundle, demands, format, json)
-        return
     document = options.read_plan(columns.plan)
     before = columns.read(original) if original else None
     masked = read_aligned(before, file) if before is not None else columns.read(file, masked=True)
@@ -56,10 +91,12 @@ def release(
             order="kept" if bundle.keep_order else "shuffled",
             limits=_limits(demands.limit),
             rulebook=rulebooks.book_of(demands.rulebook),
-            waivers={**(document.waivers() if document else {}), **rulebooks.waivers_of(demands.waive)},
+            waivers=_waivers(document, demands),
             unstated=document.list_unstated() if document else (),
             sign=bundle.sign,
-            ledger=ReleaseLedger.usual(original or "", document.release.ledger if document else ""),
+            ledger=ReleaseLedger.usual(
+                original or "", document.release.ledger if document else "", replaces=bundle.replaces or ()
+            ),
         )
         checked = verify(bundle.out)
     _report_released(bundle.out, checked, json)
@@ -79,9 +116,7 @@ def _limits(texts: list[str] | None) -> list[MeasuredLimit]:
     return limits
 
 
-def _release_from_run(
-    folder: Path, pick: str, bundle: BundleOptions, demands: Demands, format: WrittenFormat | None, json: bool
-) -> None:
+def _release_from_run(folder: Path, pick: str, bundle: BundleOptions, demands: Demands, json: bool) -> None:
     """Release a solution of a run under all demands of its plan."""
     from crypsis.release import verify
     from crypsis.run import Run
@@ -92,10 +127,10 @@ def _release_from_run(
             book = rulebooks.book_of(demands.rulebook)
             picked = opened.choose(pick)
             ruins = opened.front.ruins(picked)
-            waivers = {**opened.plan.waivers(), **rulebooks.waivers_of(demands.waive)}
             solution = opened.release(
-                picked, bundle.out, title=bundle.title, rulebook=book, waivers=waivers, sign=bundle.sign, format=format
-            )
+                picked, bundle.out, title=bundle.title, rulebook=book, waivers=_waivers(opened.plan, demands),
+                sign=bundle.sign, format=options.written_format(bundle.format), replaces=bundle.replaces or (),
+            )  # fmt: skip
         checked = verify(bundle.out)
     if not json:
         say(f"solution {solution.number} of {folder}: {solution.message}")

@@ -123,7 +123,7 @@ def against(plan: Plan, table: Table) -> list[str]:
     """Find parts of a plan that do not apply to a table."""
     return [
         *_check_columns(plan, table),
-        *_models(plan, table),
+        *demand_obstacles(plan, table),
         *search_obstacles(plan, table),
         *_readings(plan, table),
     ]
@@ -140,7 +140,8 @@ def _check_columns(plan: Plan, table: Table) -> list[str]:
     ]
 
 
-def _models(plan: Plan, table: Table) -> list[str]:
+def demand_obstacles(plan: Plan, table: Table) -> list[str]:
+    """Why no masking of a table can meet demands of a plan."""
     found = []
     demands = [(f"require[{n}]", item.build()) for n, item in enumerate(plan.require, 1)]
     demands += [(f"scenario[{n}].require", m) for n, each in enumerate(plan.scenario, 1) for m in each.models()]

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from crypsis.audits import REASONED, published_finding_key
-from crypsis.errors import PlanError, TableError
+from crypsis.errors import PlanError, TableError, listing
 from crypsis.masking.weights import draw_weight_noise, weight_margin_obstacle
 from crypsis.measures.household_contradictions import CONTRADICTIONS, HouseholdContradictions
 from crypsis.measures.information_loss import InformationLoss
@@ -438,6 +438,21 @@ class Plan(Settings):
         if wrong := next(filter(None, (*obstacles, *weights)), ""):
             raise TableError(wrong)
         return lock_table_columns(described, [name for name, c in known.items() if c.lock])
+
+
+def read_waivers(path: Path) -> dict[str, str]:
+    """What may pass, from a file of [[waive]] tables alone: finding and column → reason."""
+    try:
+        document = read_toml(path, "file of waivers", "see `crypsis release --propose FILE` for an example")
+    except FileNotFoundError:
+        raise PlanError(f"{path}: there is no such file; write one with `crypsis release RUN --propose FILE`") from None
+    other = [name for name in document if name != "waive"]
+    if other:
+        raise PlanError(f"{path}: {listing(other)} cannot stand in a file of waivers; it has [[waive]] tables alone")
+    try:
+        return Plan.model_validate({"data": {"source": path.name}, **document}).waivers()
+    except ValidationError as error:
+        raise PlanError(problems_text(path.name, [each.message for each in problems_of(error, Plan)])) from None
 
 
 def load(path: Path) -> dict[str, Any]:

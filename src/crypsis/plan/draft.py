@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from crypsis.audits.default_roles import assign_default_roles, assign_derived_roles, derivations_of_profile
 from crypsis.audits.household_inference import infer_household_or_person, repeats_for_household_inference
 from crypsis.audits.preview import preview_weight_findings
-from crypsis.errors import listing
+from crypsis.errors import TableError, listing
 from crypsis.masking.partitioning import LARGE
 from crypsis.masking.weights import FORMS
 from crypsis.measures.estimate_use import EstimateUse
@@ -25,11 +25,22 @@ from crypsis.plan.foreign_settings import ForeignSettings
 from crypsis.privacy.persons import PersonKAnonymity
 from crypsis.searches.search import offers
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
+from crypsis.table.builders import attach_built_hierarchy
+from crypsis.table.encoding import Source
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.households import household_column, published_household_members, read_households
 from crypsis.table.links import links
 from crypsis.table.population import weight_obstacle
-from crypsis.table.profile import LARGEST_SHARE, RARE, Clue, ColumnProfile, Profile, Reason, profile_name_subjects
+from crypsis.table.profile import (
+    LARGEST_SHARE,
+    RARE,
+    Clue,
+    ColumnProfile,
+    Profile,
+    Reason,
+    profile,
+    profile_name_subjects,
+)
 from crypsis.table.readers.formats import format_returned
 from crypsis.table.rules import RecognisedDerivation, proposed_rules, read_rule
 from crypsis.table.table import Table
@@ -436,10 +447,7 @@ def _demand_together(columns: Sequence[ColumnProfile], units: _Units, diversity:
     """k over all quasi-identifiers, what else is demanded, and what may take its place, as comments."""
     k = units.k
     return [
-        "[[require]]",
-        "# every released record shares its quasi-identifiers with at least k records",
-        'model = "k-anonymity"',
-        f"k = {k}",
+        *_demand_records(k),
         *_missing_cells(columns),
         "",
         *units.demands(),
@@ -658,6 +666,16 @@ def _scenarios(names: Sequence[str], k: int) -> list[str]:
     ]
 
 
+def _demand_records(k: int) -> list[str]:
+    """The demand on the classes of records."""
+    return [
+        "[[require]]",
+        "# every released record shares its quasi-identifiers with at least k records",
+        'model = "k-anonymity"',
+        f"k = {k}",
+    ]
+
+
 def _risk_limit(k: int) -> list[str]:
     """A limit on the class risk, with its meaning and price: what k promises, on average over all people."""
     return [
@@ -788,3 +806,34 @@ def draft_uses(uses: Mapping[str, EstimateUse]) -> str:
         ]
         lines += [f"tolerance = {TOLERATED}", 'as = "objective"', ""]
     return "\n".join(lines) if uses else ""
+
+
+# -- The same demands, limit, searches and hierarchies for a table in memory.
+
+
+def draft_sections(table: Table, k: int) -> dict[str, Any]:
+    """The sections require, limit and search of a first plan for a table that has its roles, as plain data.
+
+    >>> sorted(draft_sections(Table.from_columns({"age": [1, 2, 3, 4]}, {"age": "quasi"}), 2))
+    ['limit', 'require', 'search']
+    """
+    units = _Units.of(table, k)
+    lines = [*_demand_records(k), *units.demands(), *_risk_limit(k), *_searches(table, units)]
+    return {"search": [], **tomllib.loads("\n".join(lines))}
+
+
+def draft_hierarchies(table: Table) -> Table:
+    """The table with the hierarchies that a first plan proposes, for quasi-identifiers that have none."""
+    bare = [name for name in table.quasi_identifiers if table.attribute(name).hierarchy is None]
+    seen = {column.name: column.hierarchy for column in profile(table).columns} if bare else {}
+    for name in bare:
+        if not seen[name]:
+            continue
+        try:
+            built = attach_built_hierarchy(
+                seen[name], table.attribute(name), table.column(name), Source(), ordered=True
+            )
+        except TableError:  # a column that no builder treats keeps its values
+            continue
+        table = table.with_columns({}, attributes={name: built[0]})
+    return table

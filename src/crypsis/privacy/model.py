@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr
 
 from crypsis.errors import TableError, unknown_column
+from crypsis.html_tables import draw_html_table
 from crypsis.registry import Registry, Settings
 from crypsis.table.table import Table
 
@@ -113,8 +114,9 @@ class Verdict:
         Records judged; suppressed ones are not.
     sense : {"at least", "at most"}
         On which side of the threshold a level must lie.
-    statement : str
-        The demand in words, e.g. 'every record shares its values of age, sex with at least 5 records'.
+    demand : str
+        The demand in words, e.g. 'every record shares its values of age, sex with at least 5 records'; it says nothing
+        about whether the table keeps it: `statement` does.
     columns : tuple of str
         The columns the intruder was taken to know: those the demand names, or every quasi-identifier.
     unit : {"record", "household", "person"}
@@ -132,6 +134,11 @@ class Verdict:
     >>> verdict = crypsis.KAnonymity(k=3).judge(table)
     >>> verdict.holds, verdict.required, verdict.attained, verdict.offending
     (False, 3.0, 2.0, 2)
+    >>> print(verdict)
+    does not hold: 2 of 5 records fail, the worst attains 2; demanded is that every record shares its values of town \
+with at least 3 records
+    >>> print(crypsis.KAnonymity(k=2).judge(table))
+    holds for all 5 records: every record shares its values of town with at least 2 records
     """
 
     model: str
@@ -141,12 +148,38 @@ class Verdict:
     offending: int
     records: int
     sense: Sense
-    statement: str
+    demand: str
     columns: tuple[str, ...] = ()
     unit: Unit = "record"
     assumptions: tuple[Assumption, ...] = ()
     scenario: str = ""
     remark: str = ""
+
+    @property
+    def statement(self) -> str:
+        """Whether the table keeps the demand, for how many records, and the demand."""
+        if self.holds:
+            return f"holds for all {self.records} records: {self.demand}"
+        found = f"{self.offending} of {self.records} records fail, the worst attains {self.attained:g}; "
+        return f"does not hold: {found if self.records else ''}demanded is that {self.demand}"
+
+    def __str__(self) -> str:
+        return self.statement
+
+    def _repr_html_(self) -> str:
+        return draw_html_table(
+            ("model", "demanded", "attained", "holds", "records that fail", "demand"),
+            [
+                (
+                    self.model,
+                    f"{self.sense} {self.required:g}",
+                    f"{self.attained:g}",
+                    "yes" if self.holds else "no",
+                    f"{self.offending} of {self.records}",
+                    self.demand,
+                )
+            ],
+        )
 
 
 class PrivacyModel(Settings):
@@ -330,12 +363,12 @@ class PrivacyModel(Settings):
         levels, columns = self.levels(table), self.known_columns(table)
         records = int(table.kept.sum())
         offending = int(find_records_failing_model(levels, self.required, self.sense).sum())
-        statement = self.statement().format(columns=", ".join(columns))
+        demand = self.statement().format(columns=", ".join(columns))
         remark = self.remark(table)
         if remark:
-            statement += f" ({remark})"
+            demand += f" ({remark})"
         if self.scenario:
-            statement += f" (against the scenario {self.scenario!r}, whose intruder knows these columns and no other)"
+            demand += f" (against the scenario {self.scenario!r}, whose intruder knows these columns and no other)"
         return Verdict(
             model=models.name_of(self),
             required=self.required,
@@ -344,7 +377,7 @@ class PrivacyModel(Settings):
             offending=offending,
             records=records,
             sense=self.sense,
-            statement=statement if records else f"{statement} (no record is left to judge)",
+            demand=demand if records else f"{demand} (no record is left to judge)",
             columns=columns,
             unit=self.unit,
             assumptions=self.list_assumptions(),

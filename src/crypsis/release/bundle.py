@@ -20,7 +20,6 @@ from threadpoolctl import threadpool_limits
 from crypsis.attacks.linkage import MeasuredAttack, choose_worst_linkage
 from crypsis.audits import Audit
 from crypsis.errors import PlanError, ReleaseRefused, listing
-from crypsis.masking.following import recompute_following
 from crypsis.measures.linkage_attacks import HeldOutLinkage
 from crypsis.measures.objective import OverallFigure, keeps_objective_limit
 from crypsis.measures.one_to_one_linkage import OneToOneLinkage
@@ -53,8 +52,8 @@ from crypsis.release.published import (
     Order,
     Population,
     flatten,
-    keep_published_members,
     order_published_rows,
+    prepare_published,
     put_back,
     read_published,
     schema_of,
@@ -75,7 +74,6 @@ from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, ref
 from crypsis.table.aligning import aligned_pair, refuse_unaligned_roles
 from crypsis.table.files import atomic_folder, write_table
 from crypsis.table.frames import Frame, as_table
-from crypsis.table.precision import at_source_precision
 from crypsis.table.readers.formats import WrittenFormat, writers
 from crypsis.table.table import PERTURBATION, Table
 from crypsis.text import attacker_text, confidential_text, measured_attack_text
@@ -165,8 +163,7 @@ def publish(
     _refuse_early(masked, original, models, limits, description, rulebook, waivers)
     ledger, source = ledger or ReleaseLedger.usual(), original
     ledger.check()
-    masked, original, population = keep_published_members(models, masked, original)
-    masked = masked if original is None else recompute_following(at_source_precision(masked, original), original)
+    masked, original, population = prepare_published(models, masked, original)
     publication = TablePublication(
         masked, original, order_published_rows(masked, order, rng), population, models, description, format, order,
         limits, scenarios, rulebook, waivers, unstated, ledger.earlier(source) if source is not None else (),
@@ -295,7 +292,7 @@ class TablePublication:
     def refuse_leaks(self, public: Path, content: ReportContent, named: Sequence[str]) -> None:
         """Refuse values of records and the seed in public files, beyond what statements and measures say."""
         readings, limited = self._readings, [each.reading for each in self._facts.limits]
-        sentences = [*named, *(verdict.statement for verdict in content.verdicts)]
+        sentences = [*named, *(verdict.demand for verdict in content.verdicts)]
         sentences += [*map(measured_attack_text, readings.attacks), *map(confidential_text, readings.confidential)]
         sentences += [attacker_text(each.measure, each.scope) for each in limited if each.aim == "risk"]
         sentences += [f"{each.definition} {each.missing} {each.unit}" for each in (*readings.losses, *limited)]
@@ -315,7 +312,7 @@ class TablePublication:
         )
         read = replace(again, provenance=self.masked.provenance)
         found = audit_release_findings(read, self.original, self.rows, terms, data, earlier)
-        return refuse_open(found, split_waivers(self.waivers)[1])
+        return refuse_open(found, split_waivers(self.waivers)[1], [each.folder for each in self.earlier])
 
     def _limits_again(self, again: Table, before: Sequence[LimitResult]) -> list[LimitResult]:
         """Every limited measure, read from the written file; it must give the same readings as the table in memory."""

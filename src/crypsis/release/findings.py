@@ -16,7 +16,7 @@ from crypsis.privacy.demands import ConfidentialModel
 from crypsis.privacy.model import PrivacyModel
 from crypsis.table.equivalence_classes import MissingReading
 from crypsis.table.table import PERTURBATION, Table
-from crypsis.text import attack_decisions_text
+from crypsis.text import attack_decisions_text, proposed_waivers_text
 
 SHORTEST_REASON = 5
 """Letters a reason has at least."""
@@ -85,11 +85,14 @@ def audit_release_findings(
     return audit_matched_records(seen, beside=[*(find_restating_metadata(file) if file is not None else ()), *beside])
 
 
-def refuse_open(found: Audit, waivers: Mapping[str, str]) -> Audit:
-    """The audit with the reasons findings were waived for."""
+def refuse_open(found: Audit, waivers: Mapping[str, str], earlier: Sequence[str] = ()) -> Audit:
+    """The audit with the reasons findings were waived for; refused where one is open.
+
+    `earlier`: folders of earlier releases of the same source, which the refusal names.
+    """
     found = replace(found, waived=dict(waivers))
     if found.open:
-        raise ReleaseRefused(attack_decisions_text(found.open))
+        raise ReleaseRefused(attack_decisions_text(found.open, earlier), proposed_waivers_text(found.open))
     return found
 
 

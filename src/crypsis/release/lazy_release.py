@@ -468,16 +468,18 @@ def _columns(node: CountedRelease) -> tuple[ReportedColumn, ...]:
             continue
         if name not in node.source.counts.names:
             kind = (Kind.NUMERIC if dtype.is_numeric() else Kind.NOMINAL).value
-            unchanged = masking_treatment_text(Treatment.UNCHANGED)
+            changed = node.source.masked.get(name, 0.0)
+            treatment = masking_treatment_text(Treatment.MOVED if changed else Treatment.UNCHANGED)
             role = node.source.roles.get(name, Role.UNDECIDED)
             role = Role.OTHER if role is Role.UNDECIDED else role  # by a waiver
-            columns.append(ReportedColumn(name, role.value, kind, unchanged, None, None, 0.0))
+            columns.append(ReportedColumn(name, role.value, kind, treatment, None, None, changed))
             continue
         attribute, level = node.source.coded.attribute(name), node.level(name)
         groups = len(attribute.hierarchy.labels[level]) if level and attribute.hierarchy is not None else 0
-        treatment = masking_treatment_text(Treatment.GENERALISED if level else Treatment.UNCHANGED, groups)
+        changed = 100.0 if level else node.source.masked.get(name, 0.0)
+        moved = Treatment.MOVED if changed else Treatment.UNCHANGED
+        treatment = masking_treatment_text(Treatment.GENERALISED if level else moved, groups)
         before, after = count_distinct_released(node.source.tuples[name]), count_distinct_released(node.written[name])
-        changed = 100.0 if level else 0.0
         loss = 100.0 * node.losses[name] if name in node.losses else None
         kind = attribute.kind.value
         columns.append(ReportedColumn(name, attribute.role.value, kind, treatment, before, after, changed, loss))
@@ -621,7 +623,7 @@ class CountedPublication:
 
     def refuse_leaks(self, public: Path, content: ReportContent, named: Sequence[str]) -> None:
         """Refuse values of records in public files, beyond what statements and measures say."""
-        sentences = [*named, *(verdict.statement for verdict in content.verdicts)]
+        sentences = [*named, *(verdict.demand for verdict in content.verdicts)]
         sentences += [f"{each.definition} {each.missing} {each.unit}" for each in content.losses]
         refuse_leaks(public, self._published, self.source.coded, risks=content.risks, sentences=sentences)
 

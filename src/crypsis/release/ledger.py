@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
 from crypsis.audits import Finding, FindingKind
-from crypsis.errors import CrypsisError, TableError, listing
+from crypsis.errors import CrypsisError, PlanError, TableError, listing
+from crypsis.home import state_home
 from crypsis.plan import Plan
 from crypsis.release.evidence import public_part_as_evidence, published_table_as_evidence
 from crypsis.release.manifest import PARTS, sha256
@@ -187,6 +188,10 @@ class LedgerEntry:
         )
 
 
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 @dataclass(frozen=True)
 class ReleaseLedger:
     """A file that lists releases, and the source of the one at hand.
@@ -198,16 +203,24 @@ class ReleaseLedger:
     file: Path  # the ledger; made when the first release is entered
     path: str = ""  # file of the original, if it is known: another version of it is the same source
     enters: bool = True  # whether releases are entered; a preview is not
+    replaces: tuple[str, ...] = ()  # folders of earlier releases that the one at hand takes the place of
 
     @classmethod
-    def usual(cls, path: str | Path = "", file: str | Path = "", enters: bool = True) -> ReleaseLedger:
+    def usual(
+        cls,
+        path: str | Path = "",
+        file: str | Path = "",
+        enters: bool = True,
+        replaces: Sequence[str | Path] = (),
+    ) -> ReleaseLedger:
         """The ledger that is named, else that of the environment, else that of the user.
 
-        `file`: the ledger; `CRYPSIS_LEDGER`, or `crypsis/releases.json` among the states of the user, unless given.
+        `file`: the ledger; `CRYPSIS_LEDGER`, or `releases.json` in the folder of `CRYPSIS_HOME` or of the user, unless
+        given.
         """
-        states = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-        named = Path(file or os.environ.get(VARIABLE) or states / "crypsis" / "releases.json").expanduser()
-        return cls(named, str(Path(path).resolve()) if path else "", enters)
+        named = Path(file or os.environ.get(VARIABLE) or state_home() / "releases.json").expanduser()
+        places = tuple(str(Path(each).expanduser().resolve()) for each in replaces)
+        return cls(named, str(Path(path).resolve()) if path else "", enters, places)
 
     def entries(self) -> list[LedgerEntry]:
         """All releases that were entered."""
@@ -233,7 +246,7 @@ class ReleaseLedger:
         A release that was withdrawn before anybody received it is left out: no intruder holds it.
         """
         (listed, salt), own = self._content(), source_digest(original)
-        entries = [each for each in listed if each.received]
+        entries = [each for each in listed if each.received and each.folder not in self.replaces]
         kinds = {each.sketch.columns for each in entries if each.sketch.records}
         sketches = {columns: Sketch.of(original, salt, columns) for columns in kinds}
 
@@ -261,7 +274,12 @@ class ReleaseLedger:
                 tuple(original.quasi_identifiers),
                 Sketch.of(original, salt),
             )
-            self._write([*(each for each in entries if each.folder != entry.folder or each.withdrawn), entry], salt)
+            others = [each for each in entries if each.folder != entry.folder or each.withdrawn]
+            replaced = [
+                replace(each, withdrawn=_now(), received=False) if each.folder in self.replaces else each
+                for each in others
+            ]
+            self._write([*replaced, entry], salt)
 
     def _write(self, entries: Sequence[LedgerEntry], salt: str) -> None:
         content = {"salt": salt, "releases": [asdict(each) for each in entries]}
@@ -288,7 +306,7 @@ class ReleaseLedger:
             raise TableError(
                 f"{folder.name}: it holds files that no release has, {listing(others)}; move them away first"
             )
-        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        now = _now()
         with self._alone():
             entries, salt = self._content()
             if not any(_stands(each, place) for each in entries):
@@ -310,8 +328,14 @@ class ReleaseLedger:
         _remove(folder)
 
     def check(self) -> None:
-        """Refuse before anything is released if the release could not be entered."""
-        self.entries()
+        """Refuse before anything is released if the release could not be entered, or replaces one not listed."""
+        listed = {each.folder for each in self.entries()}
+        absent = [each for each in self.replaces if each not in listed]
+        if absent:
+            raise PlanError(
+                f"{Path(absent[0]).name}: no release in this folder is in the ledger, so none can be replaced; name "
+                f"the folder as the refusal names it"
+            )
         if self.enters:
             with self._alone():
                 pass
@@ -405,7 +429,13 @@ def findings_from_ledger(together: Together, release: Table) -> list[Finding]:
     ]
 
 
-def ledger_of_plan(plan: Plan, enters: bool = True) -> ReleaseLedger:
-    """The ledger in which a plan's releases are entered."""
+def ledger_of_plan(
+    plan: Plan, enters: bool = True, replaces: Sequence[str | Path] = (), file: str | Path = ""
+) -> ReleaseLedger:
+    """The ledger in which a plan's releases are entered.
+
+    `file`: another ledger than the plan's.
+    """
     source = Path(plan.data.source)
-    return ReleaseLedger.usual(source if source.is_absolute() else "", plan.release.ledger, enters)
+    path = source if source.is_absolute() else ""
+    return ReleaseLedger.usual(path, file or plan.release.ledger, enters, replaces)

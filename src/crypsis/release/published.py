@@ -12,11 +12,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, TableError
+from crypsis.masking.following import recompute_following
 from crypsis.privacy.model import PrivacyModel
 from crypsis.table.aligning import with_dates
 from crypsis.table.attribute import UNPUBLISHED, Kind
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.precision import at_source_precision
 from crypsis.table.readers.formats import WrittenFormat
 from crypsis.table.table import LOCAL, Column, Table
 
@@ -28,6 +30,18 @@ PUBLISHED_FORM: dict[str, dict[str, Any]] = {
     "csv": PLAIN_TEXT, "csv.gz": PLAIN_TEXT, "xlsx": {"sheet": "data", **PLAIN_CELLS}
 }  # fmt: skip
 """How released text is written in a format, whatever its cells look like."""
+
+
+def prepare_published(
+    models: Sequence[PrivacyModel], masked: Table, original: Table | None
+) -> tuple[Table, Table | None, Population | None]:
+    """The masked table of a release, its original and its population: members only, numbers as precise as collected,
+    derived columns recomputed.
+    """
+    masked, original, population = keep_published_members(models, masked, original)
+    if original is not None:
+        masked = recompute_following(at_source_precision(masked, original), original)
+    return masked, original, population
 
 
 def order_published_rows(masked: Table, order: str, rng: Generator | None = None) -> NDArray[np.intp]:

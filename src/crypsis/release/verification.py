@@ -520,19 +520,25 @@ def _distinct(table: Table, name: str) -> int:
     return len(set(codes[codes >= 0].tolist()))
 
 
+def _stored_verdict(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """A verdict as a manifest holds it; the demand was called a statement before."""
+    return {"demand" if name == "statement" else name: value for name, value in stored.items()}
+
+
 def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str], notes: list[str]) -> list[Verdict]:
     """The verdicts of all requirements of the manifest, at least one; one that needs a population is only noted."""
     verdicts: list[Verdict] = []
     try:
         for item in manifest["requirements"]:
-            model = models.build(item["model"], **item["settings"]).within(item["verdict"]["scenario"])
+            stated = _stored_verdict(item["verdict"])
+            model = models.build(item["model"], **item["settings"]).within(stated["scenario"])
             if model.beyond_file:
                 verdicts.append(
                     Verdict(
                         **{
-                            **item["verdict"],
-                            "columns": tuple(item["verdict"]["columns"]),
-                            "assumptions": tuple(map(Assumption, item["verdict"]["assumptions"])),
+                            **stated,
+                            "columns": tuple(stated["columns"]),
+                            "assumptions": tuple(map(Assumption, stated["assumptions"])),
                         }
                     )
                 )
@@ -544,7 +550,7 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
             verdicts.append(verdict)
             if not verdict.holds:
                 problems.append(complaint_of_model(verdict))
-            if any(not _same(stated, item["verdict"][name]) for name, stated in asdict(verdict).items()):
+            if any(not _same(found, stated[name]) for name, found in asdict(verdict).items()):
                 problems.append(f"{item['model']} is judged differently from what the manifest says")
         if not verdicts and not _limits_of(manifest):
             problems.append(
@@ -589,7 +595,7 @@ def _compare_report(
             problems.append("public/report.json has another k over all quasi-identifiers than the data")
         book = manifest["rulebook"]
         expected = guarantees_for_reports(
-            [v.statement for v in verdicts], _limits_of(manifest), book["title"] if book else ""
+            [v.demand for v in verdicts], _limits_of(manifest), book["title"] if book else ""
         )
         for sentence in expected:
             if sentence not in report["guarantees"]:

@@ -362,7 +362,7 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
             for column in internal["columns"]
         ],
         "guarantees": guarantees_for_reports(
-            [verdict["statement"] for verdict in internal["verdicts"]],
+            [verdict["demand"] for verdict in internal["verdicts"]],
             limited_risks_for_reports(internal),
             internal["rulebook"] if internal["rules"] else "",
         ),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from crypsis.charts import Chart
 from crypsis.charts.chart import scatter
 from crypsis.errors import PlanError, SearchError, listing, unknown_column
 from crypsis.evolution.frontier import Contribution, rank_frontier_contributions, spread_frontier_positions
+from crypsis.html_tables import cell_text, draw_html_table
 from crypsis.measures.objective import ALL_KNOWING, ANALYSES_KEPT
 from crypsis.measures.utility.card import Ruin, Usefulness
 from crypsis.run.choosing import (
@@ -329,17 +329,12 @@ class Front:
         return pl.DataFrame(rows, schema={**schema, "description": pl.String})
 
     def _repr_html_(self) -> str:
-        frame = self.frame
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in frame.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>" for row in frame.rows()
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return draw_html_table(self.frame.columns, self.frame.rows())
 
     def __repr__(self) -> str:
         """The front as a table in text, least loss first."""
         frame = self.frame
-        rows = [[_cell(value) for value in row] for row in frame.rows()]
+        rows = [[cell_text(value) for value in row] for row in frame.rows()]
         cells = [list(frame.columns), *rows]
         numeric = [dtype.is_numeric() for dtype in frame.dtypes]
         widths = [max(len(row[place]) for row in cells) for place in range(len(numeric) - 1)]
@@ -399,10 +394,6 @@ def _row_of(solution: Solution) -> dict[str, Value]:
         "feasible": solution.feasible,
         "baseline": solution.baseline,
     }
-
-
-def _cell(value: Any) -> str:
-    return "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 # -- What each search contributed to the front of a run; and, where nothing may be released, what comes closest.

@@ -10,11 +10,12 @@ from typing import Any
 from crypsis.errors import PlanError
 from crypsis.evolution import Engine
 from crypsis.plan import Plan
+from crypsis.plan.draft import draft_hierarchies, draft_sections
 from crypsis.plan.sections import models as known_models
 from crypsis.plan.sections import searches as known_searches
-from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.model import PrivacyModel
 from crypsis.run.session import Run
+from crypsis.run.watching import watch_progress
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Attribute, Role
 from crypsis.table.frames import Frame, as_table, wrap
@@ -26,7 +27,7 @@ MEMORY = "(memory)"
 DECLARED = "named confidential in the call"
 """Why nobody outside knows a confidential column of a table in memory: whoever names it so in Python says it."""
 
-Searches = str | Search | Sequence[str | Search]
+Searches = str | Search | Sequence[str | Search | Mapping[str, Any]]
 
 
 def protect(
@@ -39,10 +40,12 @@ def protect(
     hierarchies: Mapping[str, Any] | None = None,
     k: int = 5,
     models: PrivacyModel | Sequence[PrivacyModel] = (),
-    search: Searches = "memetic",
+    limits: Mapping[str, float] | None = None,
+    search: Searches | None = None,
     budget: str | None = "30s",
     seed: int | None = None,
     folder: str | Path | None = None,
+    progress: bool | None = None,
 ) -> Run:
     """Search for protected versions of a table or frame; returns the finished run.
 
@@ -56,19 +59,28 @@ def protect(
         Further roles: "weight", "household", "stratum", or "other". A column without a role is undecided, and nothing
         is released before it has one.
     hierarchies : mapping of str to str or Hierarchy, optional
-        Hierarchies of columns, e.g. ``{"age": "intervals:5,10,20"}``.
+        Hierarchies of columns, e.g. ``{"age": "intervals:5,10,20"}``; for a quasi-identifier without one, the builder
+        that `crypsis init` proposes.
     k : int
-        Smallest equivalence class over all quasi-identifiers.
+        Smallest equivalence class over all quasi-identifiers; where a column has the role household and people have
+        several records, also the demand on households or persons that `crypsis init` drafts.
     models : PrivacyModel or sequence of them
         Further privacy models that a released file must meet.
-    search : str, Search or sequence of them
-        Names or settings objects.
+    limits : mapping of str to float, optional
+        Largest readings of measures, by name, in per cent; by default ``{"risk": 100 / k}``, as `crypsis init` drafts
+        it; ``{}`` for none.
+    search : str, Search or sequence of them, optional
+        Names, settings objects or entries of a plan; by default the searches that `crypsis init` drafts for the table,
+        `composite` first.
     budget : str or None
         "30s", "500 evaluations" or "50 generations"; with None, the budget of each search.
     seed : int, optional
         Makes the run repeatable; keep it secret. By default from the operating system.
     folder : path, optional
         Folder of the run; by default a temporary one that is removed when the run is closed.
+    progress : bool, optional
+        Whether a line on the standard error output says how far the run is; by default in notebooks and on terminals.
+        Every improvement of the front is logged by the logger "crypsis" at the level INFO, without any value.
 
     Returns
     -------
@@ -96,18 +108,31 @@ def protect(
         "hierarchies": hierarchies or {},
     }
     table = as_table(data) if not any(len(each) for each in given.values()) else wrap(data, **given)
-    wanted = [models] if isinstance(models, PrivacyModel) else list(models)
-    return evolve(table, search, [KAnonymity(k=k), *wanted], budget=budget, seed=seed, folder=folder)
+    known_models.build("k-anonymity", k=k)  # a k that cannot be is refused by its own sentence
+    table = draft_hierarchies(table)
+    drafted = draft_sections(table, k)
+    further = [models] if isinstance(models, PrivacyModel) else list(models)
+    return evolve(
+        table,
+        drafted["search"] if search is None else search,
+        [*_drafted_models(drafted), *further],
+        budget=budget,
+        seed=seed,
+        folder=folder,
+        progress=progress,
+        limit=drafted["limit"] if limits is None else [{"measure": n, "at_most": v} for n, v in limits.items()],
+    )
 
 
 def evolve(
     table: Table | Frame,
-    search: Searches = "memetic",
+    search: Searches | None = None,
     models: PrivacyModel | Sequence[PrivacyModel] = (),
     budget: str | None = "30s",
     seed: int | None = None,
     folder: str | Path | None = None,
     engine: Engine | None = None,
+    progress: bool | None = None,
     **sections: Any,
 ) -> Run:
     """Search protections of a table under any models and sections of a plan, and return the finished run.
@@ -116,14 +141,16 @@ def evolve(
     ----------
     table : Table
         What is protected; a frame has no roles, so wrap it first, or use `protect`.
-    search : str, Search or sequence of them
-        Names or settings objects of one or several searches.
+    search : str, Search or sequence of them, optional
+        Names or settings objects of one or several searches; by default those that `crypsis init` drafts.
     models : PrivacyModel or sequence of them
         What a released file must meet.
     budget, seed, folder
         As for `protect`.
     engine : Engine, optional
         Where candidates are scored; by default threads of this process, one per core.
+    progress : bool, optional
+        As for `protect`.
     **sections
         Further sections of a plan: measures, scenario, use, limit, run, release.
 
@@ -152,17 +179,14 @@ def evolve(
             "evolve: a frame has no roles, so nothing says what to protect; name its quasi-identifiers, e.g. "
             "crypsis.protect(frame, quasi_identifiers=['age', 'sex']), or wrap it first with crypsis.wrap"
         )
-    chosen = [search] if isinstance(search, (str, Search)) else list(search)
     wanted = [models] if isinstance(models, PrivacyModel) else list(models)
+    chosen = draft_sections(data, _least_class(wanted))["search"] if search is None else _choices(search)
     plan = Plan.parse(
         {
             "data": {"source": MEMORY},
             "columns": {a.name: _column(a) for a in data.attributes},
             "require": [{"model": known_models.name_of(m), **_settings(m)} for m in wanted],
-            "search": [
-                {"name": s} if isinstance(s, str) else {"name": known_searches.name_of(s), **_settings(s)}
-                for s in chosen
-            ],
+            "search": chosen,
             **sections,
         },
         where="evolve",
@@ -171,9 +195,34 @@ def evolve(
     place = Path(temporary.name) / "run" if temporary is not None else Path(str(folder))
     run = Run.start(plan, place, engine, table=data, seed=seed, budget=budget)
     run.keep(temporary)
-    for _ in run.proceed():
-        pass
+    watch_progress(run.proceed(), progress)
     return run
+
+
+def _choices(search: Searches) -> list[dict[str, Any]]:
+    """Entries of a plan for searches that were named, made or drafted."""
+    chosen = [search] if isinstance(search, (str, Search)) else list(search)
+    return [
+        {"name": each}
+        if isinstance(each, str)
+        else {"name": known_searches.name_of(each), **_settings(each)}
+        if isinstance(each, Search)
+        else dict(each)
+        for each in chosen
+    ]
+
+
+def _drafted_models(drafted: Mapping[str, Any]) -> list[PrivacyModel]:
+    """The models that a first plan demands."""
+    return [
+        known_models.build(each["model"], **{name: value for name, value in each.items() if name != "model"})
+        for each in drafted["require"]
+    ]
+
+
+def _least_class(models: Sequence[PrivacyModel]) -> int:
+    """Records of the smallest class that the models allow, two at least."""
+    return max([2, *(model.least_class_size for model in models)])
 
 
 def _column(attribute: Attribute) -> dict[str, str]:

@@ -60,6 +60,8 @@ class ReleaseTerms:
     sign: str | Path | None  # file of a private key
     preview: bool = False  # only to be looked at: not entered into the ledger of releases
     format: WrittenFormat | None = None  # of the data; that of the plan unless given
+    replaces: tuple[str | Path, ...] = ()  # folders of earlier releases whose place this one takes
+    ledger: str | Path = ""  # the ledger, where it is not the plan's or the user's
 
 
 def release_solution(
@@ -102,7 +104,7 @@ def release_solution(
         waivers=plan.waivers() if terms.waivers is None else terms.waivers,
         unstated=plan.list_unstated(),
         sign=terms.sign,
-        ledger=ledger_of_plan(plan, enters=not terms.preview),
+        ledger=ledger_of_plan(plan, not terms.preview, terms.replaces, terms.ledger),
     )
 
 

@@ -11,19 +11,20 @@ from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from crypsis.engines import engine as engine_named
-from crypsis.errors import CrypsisError, PlanError, SearchError, listing
+from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, SearchError, listing
 from crypsis.evolution import Engine
+from crypsis.html_tables import draw_html_table
 from crypsis.measures.masking_description import MaskingDescription, describe_masking
 from crypsis.measures.objective import Objective
 from crypsis.measures.utility import RuleHarm, UseResult, UtilityCard, utility_card
 from crypsis.measures.utility.propensity import Model
 from crypsis.plan import Plan, read_plan_budget
-from crypsis.plan.checking import search_obstacles
+from crypsis.plan.checking import demand_obstacles, search_obstacles
 from crypsis.plan.document import as_toml
 from crypsis.plan.sections import Use
 from crypsis.run import store as places
@@ -37,14 +38,20 @@ from crypsis.run.seeding import choose_seeds, write_seeds
 from crypsis.run.steering import Entry, Obedience, SteeringLog, What, fold_entries, stamp_entries
 from crypsis.run.store import Store
 from crypsis.table.attribute import Role
-from crypsis.table.frames import to_frame
+from crypsis.table.frames import to_frame_like
 from crypsis.table.rules import RuleCounts, judge_rule_violations, read_rule
 from crypsis.table.table import Table
 from crypsis.tasks import complete
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
     from crypsis.rulebook import Rulebook
     from crypsis.table.readers.formats import WrittenFormat
+
+    PublishedFrame: TypeAlias = pl.DataFrame | pd.DataFrame | pa.Table
 
 UNTOUCHED, PLAIN = "untouched", "plain MDAV"
 """The baseline that is the original itself, and the one that is beside every card."""
@@ -154,13 +161,16 @@ class Run:
         Raises
         ------
         PlanError, SearchError
-            If the plan names no search, or one does not apply to the table.
+            If the plan names no search, one does not apply to the table, or no masking of the table can meet a demand.
         """
         began, folder = Moment.now(), Path(folder)
-        if not plan.search:
-            raise PlanError('search: the plan names no search; add [[search]] with a name, e.g. name = "memetic"')
         home = "" if home is None else str(Path(home).resolve())
         read = table if table is not None else plan.table(Path(home))
+        impossible = demand_obstacles(plan, read)
+        if impossible:
+            raise PlanError("; ".join(impossible))
+        if not plan.search:
+            raise PlanError('search: the plan names no search; add [[search]] with a name, e.g. name = "composite"')
         obstacles = search_obstacles(plan, read)
         if obstacles:
             raise SearchError("; ".join(obstacles))
@@ -469,8 +479,12 @@ class Run:
             each.title: judge_rule_violations(read_rule(each.holds), self.original, masked) for each in self.plan.rule
         }
 
-    def frame(self, pick: Solution | str | int = DEFAULT_PICK) -> Any:
-        """The masked table of a solution as a frame of the kind of the original, polars by default.
+    def frame(self, pick: Solution | str | int = DEFAULT_PICK) -> PublishedFrame:
+        """What a release of a solution publishes, as a frame of the library of the original, polars by default.
+
+        Identifiers, the household column and suppressed records are left out, labels are those of the published file,
+        rows are shuffled unless the plan keeps their order, and no index is kept. `release` looks at what the file
+        reveals besides; only it judges and audits. Everything, for eyes inside: ``crypsis.to_frame(run.decode())``.
 
         Parameters
         ----------
@@ -479,9 +493,63 @@ class Run:
 
         Returns
         -------
-        Frame
+        polars.DataFrame, pandas.DataFrame or pyarrow.Table
+
+        Raises
+        ------
+        ReleaseRefused
+            If the solution may not be released, or nobody decided about a column.
         """
-        return to_frame(self.decode(pick))
+        from crypsis.release.published import flatten, order_published_rows, prepare_published
+        from crypsis.run.releasing import refuse_infeasible
+
+        solution = self.choose(pick)
+        refuse_infeasible(solution)
+        undecided = self.original.names_by_role(Role.UNDECIDED)
+        if undecided:
+            raise ReleaseRefused(
+                f"nobody decided what {listing(undecided)} may tell an intruder, so nothing may be published; name "
+                f"each in quasi_identifiers, confidential or identifiers of the call, or as roles="
+                f'{{"{undecided[0]}": "other"}}; crypsis.to_frame(run.decode()) has every column, for eyes inside'
+            )
+        masked, _, _ = prepare_published(self.plan.models(), self.decode(solution), self.original)
+        published: PublishedFrame = to_frame_like(
+            flatten(masked, order_published_rows(masked, self.plan.release.order)), self.original
+        )
+        return published
+
+    # -- copies and display --
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process opens the folder; a run in a temporary folder ends with its owner."""
+        if self._temporary is not None:
+            raise TypeError(
+                "a run in a temporary folder cannot be pickled, since the folder is removed with it; keep the run by "
+                "folder=, e.g. crypsis.protect(frame, folder='run', …)"
+            )
+        return _open_pickled, (str(self.folder.resolve()), self._given)
+
+    def __repr__(self) -> str:
+        number = len(self.solutions)
+        return f"Run({self.folder.name!r}, {number} measured solutions, {len(self.front)} on the front)"
+
+    def _repr_html_(self) -> str:
+        state = "finished" if self.finished else "stopped; it can be resumed"
+        demands = ", ".join(each.model for each in self.plan.require) or "nothing"
+        caption = f"{len(self.front)} of {len(self.solutions)} measured solutions are on the front; {state}"
+        rows = [
+            (
+                each.name,
+                each.solution.number,
+                each.solution.title,
+                each.solution.figure("loss"),
+                each.solution.figure("risk"),
+            )
+            for each in self.front.offers
+        ]
+        return draw_html_table(
+            ("offer", "number", "method", "loss, %", "risk, %"), rows, f"{caption}; demanded: {demands}"
+        )
 
     def release(
         self,
@@ -494,6 +562,8 @@ class Run:
         sign: str | Path | None = None,
         preview: bool = False,
         format: WrittenFormat | None = None,
+        replaces: str | Path | Sequence[str | Path] = (),
+        ledger: str | Path = "",
     ) -> Solution:
         """Publish a solution under all demands of the plan.
 
@@ -515,6 +585,10 @@ class Run:
             Whether the folder is only looked at, and not entered into the ledger of releases.
         format : {"csv", "csv.gz", "parquet", "xlsx", "sav", "dta", "xpt"}, optional
             Format of the data; by default that of the plan.
+        replaces : path or sequence of paths
+            Folders of earlier releases of the same source that nobody outside has, and whose place this one takes.
+        ledger : path
+            File that lists releases, instead of the plan's or the user's.
 
         Returns
         -------
@@ -542,7 +616,16 @@ class Run:
             Path(folder),
             front=self.front,
             seed=self.lock.seed,
-            terms=ReleaseTerms(title, rulebook, waivers, sign, preview, format),
+            terms=ReleaseTerms(
+                title,
+                rulebook,
+                waivers,
+                sign,
+                preview,
+                format,
+                (replaces,) if isinstance(replaces, (str, Path)) else tuple(replaces),
+                ledger,
+            ),
             beside=self._plain_files(solution),
         )
         return solution
@@ -646,3 +729,8 @@ class Run:
                 engine,
                 self.began,
             ).proceed()
+
+
+def _open_pickled(folder: str, table: Table | None) -> Run:
+    """A run as another process opens it: its folder, and the table where that is in memory."""
+    return Run.open(folder, table=table)

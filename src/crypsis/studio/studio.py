@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from starlette.responses import HTMLResponse, Response
 
 from crypsis.errors import CrypsisError, TableError
+from crypsis.home import state_home
 from crypsis.plan import read_plan_budget
 from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.studio import jobs
@@ -50,13 +51,14 @@ class Bundle:
 
 def studio_home() -> Path:
     """The studio's own folder, private to the user: the example, uploads and the chart library of its pages."""
-    given, state = os.environ.get("CRYPSIS_STUDIO_HOME"), os.environ.get("XDG_STATE_HOME")
+    given = os.environ.get("CRYPSIS_STUDIO_HOME")
     try:
-        folder = Path(given) if given else Path(state or Path.home() / ".local" / "state") / "crypsis" / "studio"
+        folder = Path(given) if given else state_home() / "studio"
         private_folder(folder).chmod(0o700)
     except (OSError, RuntimeError) as error:  # RuntimeError: this user has no home
         raise TableError(
-            f"the studio has no folder of its own ({error}); name one it may write to in CRYPSIS_STUDIO_HOME"
+            f"the studio has no folder of its own ({error}); name one it may write to in CRYPSIS_STUDIO_HOME "
+            "or CRYPSIS_HOME"
         ) from None
     return folder
 

@@ -339,6 +339,20 @@ def to_frame(table: Table, *, suppressed: Literal["drop", "keep"] = "drop") -> F
     return frame.filter(pl.Series(table.kept) if origin.backend == "polars" else _arrow_mask(table.kept))
 
 
+def to_frame_like(table: Table, source: Table) -> Frame:
+    """Return a table as a frame of the library of another table's frame, of which nothing else is in it.
+
+    Neither an index nor a category that no record holds comes from the source.
+
+    >>> to_frame_like(Table.from_columns({"age": [3, 4]}), Table.from_columns({"age": [5]})).shape
+    (2, 1)
+    """
+    made = pl.DataFrame([_fresh(table, name) for name in table.names]).filter(pl.Series(table.kept))
+    origin = source.origin
+    backend = origin.backend if isinstance(origin, Origin) else "polars"
+    return made.to_pandas() if backend == "pandas" else made.to_arrow() if backend == "pyarrow" else made
+
+
 def _arrow_mask(kept: NDArray[np.bool_]) -> Any:
     import pyarrow as pa
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,6 +60,11 @@ class Lattice:
     def size(self) -> int:
         """Number of nodes."""
         return prod(height + 1 for height in self.heights)
+
+    @property
+    def approximate_size(self) -> float:
+        """Number of nodes as a float: the largest there is where hundreds of columns have more."""
+        return min(prod(float(height + 1) for height in self.heights), sys.float_info.max)
 
     @cached_property
     def places(self) -> tuple[int, ...]:

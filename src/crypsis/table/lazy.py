@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -276,6 +277,8 @@ class LazyTable:
     # roles of columns that are not counted; one without a role is undecided, and nothing is released before it has
     # one
     roles: Mapping[str, Role] = field(default_factory=dict)
+    # share of the cells, per cent, that a masking before the count changed, by column
+    masked: Mapping[str, float] = field(default_factory=dict)
 
     def decide_roles(self, roles: Mapping[str, str]) -> LazyTable:
         """The table with roles for columns that are not counted."""
@@ -303,6 +306,45 @@ class LazyTable:
     def leaves(self, name: str) -> NDArray[np.int32]:
         """The leaf of each distinct tuple in the hierarchy of a column."""
         return self.coded.leaf_codes(name)
+
+
+def read_columns(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
+    """Some columns of data that are not read as a whole, in the order of their records."""
+    native = frame.to_native()
+    _check_names(frame, names)
+    return pl.concat(list(batches(native.select(names))))
+
+
+def write_replaced(frame: Lazy, columns: pl.DataFrame, path: Path) -> Path:
+    """A Parquet copy of data that are not read as a whole, with some columns replaced row by row."""
+    import pyarrow.parquet as pq
+
+    first, order = 0, frame.collect_schema().names()
+    with ExitStack() as open_files:
+        writer: pq.ParquetWriter | None = None
+        for batch in batches(frame.to_native()):
+            own = columns[first : first + len(batch)]
+            made = batch.with_columns(own.get_columns()).select(order).to_arrow()
+            first += len(batch)
+            if writer is None:
+                writer = open_files.enter_context(pq.ParquetWriter(path, made.schema))
+            writer.write_table(made.cast(writer.schema))
+    return path
+
+
+def changed_cells(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, float]:
+    """The share of the cells of every column that two frames do not have in common, per cent.
+
+    >>> changed_cells(pl.DataFrame({"x": [1, 2, 3, None]}), pl.DataFrame({"x": [1.0, 2.5, 2.5, None]}))
+    {'x': 50.0}
+    """
+    found = dict[str, float]()
+    for name in after.columns:
+        pair = before[name], after[name]
+        kind = pl.Float64 if all(each.dtype.is_numeric() for each in pair) else pl.String
+        differs = pair[0].cast(kind).ne_missing(pair[1].cast(kind))
+        found[name] = 100.0 * float(differs.sum()) / max(len(differs), 1)
+    return found
 
 
 def engine_of_lazy_frame(frame: Lazy) -> Engine:

@@ -15,6 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.html_tables import draw_html_table
 from crypsis.table.attribute import UNPUBLISHED, Attribute, Kind, Role
 from crypsis.table.builders import builder_for
 from crypsis.table.encoding import EXACT
@@ -271,6 +272,12 @@ class Profile:
     k: int  # size of the smallest equivalence class: the table is k-anonymous as collected
     declared: bool  # whether the quasi-identifiers are declared
     notes: tuple[str, ...] = ()  # what the reader noticed in the data
+
+    def _repr_html_(self) -> str:
+        head = ("column", "role", "kind", "distinct", "missing", "rare", "adds")
+        rows = [(c.name, c.role, c.kind, c.distinct, c.missing, c.rare, c.adds) for c in self.columns]
+        known = ", ".join(self.quasi_identifiers) or "no column"
+        return draw_html_table(head, rows, f"{self.unique_records} of {self.rows} records are unique over {known}")
 
 
 COUNTED_ROWS = 200_000

@@ -8,6 +8,7 @@ from crypsis.text.attacks import (
     audited_text as audited_text,
     confidential_text as confidential_text,
     attack_decisions_text as attack_decisions_text,
+    proposed_waivers_text as proposed_waivers_text,
     attack_finding_text as attack_finding_text,
     intruder_text as intruder_text,
     measured_attack_text as measured_attack_text,

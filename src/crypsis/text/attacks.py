@@ -279,7 +279,11 @@ def attack_remedies(finding: Finding) -> list[str]:
             )
             return [counted, waive]
         case FindingKind.EARLIER_RELEASE:
-            return ["withdraw the earlier release and delete its folder, or release it again instead of another", waive]
+            replaced = (
+                "if nobody outside has the earlier release: --replaces FOLDER (in Python replaces=FOLDER) lets this "
+                "one take its place"
+            )
+            return [replaced, waive]
         case FindingKind.METADATA:
             return ["write the file again without them"]
         case _:
@@ -307,8 +311,11 @@ def _plan_key(column: str) -> str:
     return column if column.isascii() and column.isidentifier() else json.dumps(column, ensure_ascii=False)
 
 
-def attack_decisions_text(findings: Sequence[Finding]) -> str:
-    """Why what a file reveals to attacks refuses its release, and what to write into the plan; one line each."""
+def attack_decisions_text(findings: Sequence[Finding], earlier: Sequence[str] = ()) -> str:
+    """Why what a file reveals to attacks refuses its release, and what to write into the plan; one line each.
+
+    `earlier`: folders of earlier releases of the same source.
+    """
     lines = ["nothing was released: the file reveals more than the plan decides"]
     for kind in dict.fromkeys(each.kind for each in findings):
         some = [each for each in findings if each.kind is kind]
@@ -317,8 +324,21 @@ def attack_decisions_text(findings: Sequence[Finding]) -> str:
             "decide in the plan about it:" if len(some) == 1 else "decide in the plan about each, here the first:"
         )
         lines += [f"  {line}" for line in attack_remedies(some[0])]
-        if some[0].columns:
-            lines.append(f"or, for this release alone: --waive '{some[0].key}={_REASON}'")
+        if kind is FindingKind.EARLIER_RELEASE:
+            lines += [f"  the earlier release is in {folder}" for folder in earlier]
+        keys = dict.fromkeys(each.key for each in some if each.columns)
+        lines += [f"or, for this release alone: --waive '{key}={_REASON}'" for key in keys]
+    return "\n".join(lines)
+
+
+def proposed_waivers_text(findings: Sequence[Finding]) -> str:
+    """Tables for a plan that waive findings of attacks, their reasons left to be written; empty if there is none."""
+    lines = list[str]()
+    for key, each in {each.key: each for each in findings if each.columns}.items():
+        told = [attack_finding_text(each), *(line for line in attack_remedies(each) if "[[waive]]" not in line)]
+        lines += [f"# {' '.join(line.split())}" for line in told]  # a name may hold a line break
+        column = json.dumps(key.partition(":")[2], ensure_ascii=False)
+        lines += ["[[waive]]", f'finding = "{each.kind}"', f"column = {column}", 'because = ""', ""]
     return "\n".join(lines)
 
 

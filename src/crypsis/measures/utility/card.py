@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from crypsis.errors import TableError
+from crypsis.html_tables import draw_html_table
 from crypsis.measures.utility.analyses import Analyses, AnalysesKept
 from crypsis.measures.utility.associations import AssociationChange, association_changes
 from crypsis.measures.utility.distributions import ColumnHarm, Distributions
@@ -270,6 +271,11 @@ class UtilityCard:
         found += [Harm("rule", (rule.title,), rule.share) for rule in self.rules if rule.created]
         found += [Harm("use", (u.title,), u.value) for u in self.uses if u.value is not None and u.value > u.tolerance]
         return tuple(sorted(found, key=lambda h: (-h.size, h.kind, h.columns)))
+
+    def _repr_html_(self) -> str:
+        rows = [(each.kind, " and ".join(each.columns), float(each.size)) for each in self.harms]
+        caption = f"what was harmed in {self.released} of {self.records} records, worst first"
+        return draw_html_table(("what", "where", "size"), rows, caption)
 
 
 def utility_card(

@@ -203,8 +203,8 @@ class PbgEaSearch(Search):
             return str(error)
         if self.method == "exact" and lattice.size > MOST_NODES:
             return (
-                f"its lattice has {lattice.size} nodes, too many to judge each (at most {MOST_NODES}); choose method "
-                f"'auto' or fewer columns"
+                f"its lattice has {lattice.approximate_size:.4g} nodes, too many to judge each (at most {MOST_NODES}); "
+                f"choose method 'auto' or fewer columns"
             )
         if (self.k or self.l) and table.kept.any():
             context = prepare_lattice_evaluation(
@@ -237,7 +237,7 @@ class PbgEaSearch(Search):
         return ""
 
     def candidates(self, table: Table) -> float | None:
-        return float(Lattice.of(table, self.columns).size)
+        return Lattice.of(table, self.columns).approximate_size
 
     def first_seconds(self, table: Table, guided: bool) -> float:
         lattice = Lattice.of(table, self.columns)
@@ -262,7 +262,7 @@ class PbgEaSearch(Search):
 
     def enumerates(self, nodes: int, seconds_each: float) -> bool:
         """Whether every node is judged: where that is asked for, or takes less than `patience` by the estimate."""
-        quick = self.method == "auto" and nodes * seconds_each <= self.patience and nodes <= MOST_NODES
+        quick = self.method == "auto" and nodes <= MOST_NODES and nodes * seconds_each <= self.patience
         return self.method == "exact" or quick
 
     @property
@@ -296,7 +296,7 @@ class PbgEaSearch(Search):
     def _pose_demand(self, encoding: LevelEncoding, scores: DemandScores, exact: bool, rng: Generator) -> Problem:
         """The least loss that meets the demand: the optimum itself where every node can be judged."""
         lattice, objectives = encoding.lattice, ("loss", "shortfall")
-        notes = {"candidates": float(lattice.size), "exact": exact, "rule": encoding.method.rule}
+        notes = {"candidates": lattice.approximate_size, "exact": exact, "rule": encoding.method.rule}
         if exact:
             best = Answer(scores.best)
             return Problem(levels_key, AnswerOnly(FeasibleFirst(), best), best, scores, objectives, notes=notes)
@@ -306,7 +306,7 @@ class PbgEaSearch(Search):
 
     def _pose_exact(self, encoding: LevelEncoding, scores: IndexScores) -> Problem:
         front = Answer(scores.front)
-        notes = {"candidates": float(encoding.lattice.size), "exact": True, "rule": encoding.method.rule}
+        notes = {"candidates": encoding.lattice.approximate_size, "exact": True, "rule": encoding.method.rule}
         strategy, indices = AnswerOnly(scores.fitness, front), tuple(self.indices)
         return Problem(levels_key, strategy, front, scores, indices, self.boxes, notes=notes)
 
@@ -327,7 +327,7 @@ class PbgEaSearch(Search):
             single = max(self.population - 2 * pairs, 1)
             applications = (Application(SteppedCrossover(cross, step), pairs), Application(step, single))
             strategy = Elitist(self.population, applications, fitness, order=DominanceOrder(), copies=1)
-        notes = {"candidates": float(lattice.size), "exact": False, "rule": encoding.method.rule}
+        notes = {"candidates": lattice.approximate_size, "exact": False, "rule": encoding.method.rule}
         start = draw_first_pbg_nodes(lattice, rng, self.population)
         return Problem(levels_key, strategy, start, scores, objectives, boxes, notes=notes)
 
@@ -347,11 +347,11 @@ class PbgEaSearch(Search):
             start = tuple(
                 np.array(lattice.levels(number), dtype=np.int16) for number in _exact_front(contents, encoding)
             )
-            notes = {"candidates": float(lattice.size), "exact": True, "rule": "failing-class"}
+            notes = {"candidates": lattice.approximate_size, "exact": True, "rule": "failing-class"}
             return Problem(levels_key, AnswerOnly(WeightedMean()), start, scores, objectives, notes=notes)
         step = LevelStep(lattice.heights, self.mutation or 1 / len(lattice.heights))
         strategy = Archived(self.population, step, OnePoint(), self.crossover_share)
-        notes = {"candidates": float(lattice.size), "exact": False, "rule": "failing-class"}
+        notes = {"candidates": lattice.approximate_size, "exact": False, "rule": "failing-class"}
         return Problem(
             levels_key, strategy, draw_first_pbg_nodes(lattice, rng, self.population), scores, objectives, notes=notes
         )

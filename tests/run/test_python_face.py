@@ -1,0 +1,188 @@
+"""What people meet who use Crypsis from Python: published frames, default searches and demands, verdicts in words."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import crypsis
+from crypsis.plan.draft import draft
+from crypsis.release import ReleaseLedger
+from crypsis.run.watching import watch_progress
+from crypsis.table.files import read_table, write_table
+
+QUASI = ["age", "sex", "district", "education"]
+ROLES = {
+    "quasi_identifiers": QUASI,
+    "confidential": ["income", "diagnosis"],
+    "identifiers": ["person"],
+    "roles": {"marital": "other", "occupation": "other", "hours": "household"},
+}
+
+
+@pytest.fixture(scope="module")
+def people() -> pl.DataFrame:
+    return crypsis.to_frame(crypsis.example(120))
+
+
+@pytest.fixture(scope="module")
+def run(people: pl.DataFrame) -> crypsis.Run:
+    made = crypsis.protect(people, **ROLES, limits={}, k=3, search="local-recoding", budget="1 generations", seed=1)
+    yield made
+    made.close()
+
+
+def test_a_frame_is_what_the_release_writes(run: crypsis.Run, tmp_path: Path) -> None:
+    safe = run.frame()
+    why = dict.fromkeys(
+        (f"{kind}:{name}" for kind in crypsis.audits.FindingKind for name in safe.columns), "invented people only"
+    )
+    run.release(folder=tmp_path / "out", waivers=why, preview=True)
+    written = pl.read_csv(tmp_path / "out" / "public" / "data.csv")
+    assert safe.columns == written.columns
+    assert not {"person", "hours"} & set(safe.columns), "neither identifiers nor households"
+    assert safe.height == written.height
+    for name in safe.columns:
+        ours, theirs = (frame[name].cast(pl.String).drop_nulls().sort().to_list() for frame in (safe, written))
+        if safe[name].dtype.is_numeric():
+            ours, theirs = (sorted(map(float, each)) for each in (ours, theirs))
+        assert ours == theirs, name
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_frame_has_the_library_of_the_original_and_neither_its_index_nor_unused_categories(
+    people: pl.DataFrame, library: str
+) -> None:
+    given = {"pandas": people.to_pandas, "polars": people.clone, "pyarrow": people.to_arrow}[library]()
+    if library == "pandas":
+        given = given.set_index(pd.Index([f"name {n}" for n in range(len(given))]))
+        given["district"] = pd.Categorical(given["district"], categories=[*given["district"].unique(), "of one hermit"])
+    with crypsis.protect(
+        given, **ROLES, limits={}, k=3, search="local-recoding", budget="1 generations", seed=1
+    ) as run:
+        safe = run.frame()
+    assert type(safe) is {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}[library]
+    if library == "pandas":
+        assert safe.index.tolist() == list(range(len(safe)))
+        assert "hermit" not in str(getattr(safe["district"].dtype, "categories", ""))
+
+
+def test_rows_of_a_frame_are_shuffled(run: crypsis.Run) -> None:
+    kept = run.decode().take(run.decode().kept).column("income")
+    shown = run.frame()["income"].to_numpy()
+    assert np.array_equal(np.sort(kept), np.sort(shown), equal_nan=True)
+    assert not np.array_equal(kept, shown, equal_nan=True)
+
+
+def test_no_frame_before_somebody_decides_about_every_column(people: pl.DataFrame) -> None:
+    settings = {"k": 3, "search": "local-recoding", "budget": "1 generations", "seed": 1, "limits": {}}
+    refused = pytest.raises(crypsis.ReleaseRefused, match=r'nobody decided what person, .* roles={"person": "other"}')
+    with crypsis.protect(people, quasi_identifiers=["age", "sex"], **settings) as run, refused:
+        run.frame()
+
+
+def test_python_and_init_draft_the_same_demands_limits_and_searches(tmp_path: Path) -> None:
+    table = crypsis.example(200)
+    write_table(table, tmp_path / "people.csv")
+    collected = read_table(tmp_path / "people.csv")
+    text = draft(tmp_path / "people.csv", tmp_path / "plan.toml", collected, crypsis.profile(collected), 5)
+    drafted = tomllib.loads(text)
+    roles = {name: column["role"] for name, column in drafted["columns"].items()}
+    with crypsis.protect(crypsis.to_frame(collected), roles=roles, budget="1 evaluations", seed=1) as run:
+        assert [each.model_dump()["name"] for each in run.plan.search] == [each["name"] for each in drafted["search"]]
+        assert run.plan.search[0].name == "composite"
+        assert [(each.measure, each.at_most) for each in run.plan.limit] == [("risk", 20.0)]
+        assert [each.model for each in run.plan.require] == [each["model"] for each in drafted["require"]]
+        for name in run.original.quasi_identifiers:
+            assert run.original.attribute(name).hierarchy is not None, f"{name}: drafted as by init"
+
+
+def test_a_demand_that_no_masking_can_meet_is_refused_before_the_search(people: pl.DataFrame) -> None:
+    with pytest.raises(crypsis.PlanError, match=r"classes of at least 1000 records are required and the file has 120"):
+        crypsis.protect(people, **ROLES, k=1000)
+    with pytest.raises(crypsis.PlanError, match="k: "):
+        crypsis.protect(people, **ROLES, k=0)
+
+
+def test_a_verdict_says_whether_the_demand_is_kept_and_by_how_many(people: pl.DataFrame) -> None:
+    table = crypsis.Table.from_columns({"town": ["a", "a", "a", "b", "b"]}, roles={"town": "quasi"})
+    failed, kept = (crypsis.KAnonymity(k=k).judge(table) for k in (3, 2))
+    assert str(failed) == failed.statement
+    assert failed.statement.startswith(
+        "does not hold: 2 of 5 records fail, the worst attains 2; demanded is that every"
+    )
+    assert kept.statement.startswith("holds for all 5 records: every record")
+    nobody = crypsis.KAnonymity(k=2).judge(replace(table, kept=np.zeros(5, dtype=np.bool_)))
+    assert nobody.statement.startswith("does not hold: demanded is that")
+
+
+def test_improvements_are_logged_without_values(
+    people: pl.DataFrame, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with caplog.at_level(logging.INFO, logger="crypsis"):
+        crypsis.protect(people, **ROLES, k=3, search="local-recoding", budget="2 generations", progress=True).close()
+    lines = [record.message for record in caplog.records if record.name == "crypsis"]
+    assert lines
+    assert all("solutions, loss from" in line for line in lines)
+    assert len(lines) == len(set(lines)), "one line for each improvement"
+    assert "local-recoding" in capsys.readouterr().err
+    caplog.clear()
+    crypsis.protect(people, **ROLES, k=3, search="local-recoding", budget="1 generations").close()
+    assert not capsys.readouterr().err, "neither a terminal nor a notebook"
+    watch_progress([])
+
+
+def test_a_run_with_a_folder_pickles_and_a_temporary_one_says_why_not(
+    people: pl.DataFrame, run: crypsis.Run, tmp_path: Path
+) -> None:
+    with pytest.raises(TypeError, match="a run in a temporary folder cannot be pickled"):
+        pickle.dumps(run)
+    settings = {"k": 3, "search": "local-recoding", "budget": "1 generations", "seed": 1, "limits": {}}
+    kept = crypsis.protect(people, **ROLES, **settings, folder=tmp_path / "kept")
+    with kept, pickle.loads(pickle.dumps(kept)) as again:
+        assert [each.number for each in again.front] == [each.number for each in kept.front]
+        assert again.decode().fingerprint() == kept.decode().fingerprint()
+
+
+def test_notebooks_show_small_escaped_tables(run: crypsis.Run, people: pl.DataFrame) -> None:
+    odd = crypsis.Table.from_columns({"<b>town": ["a", "a", "b"]}, roles={"<b>town": "quasi"})
+    shown = [
+        run._repr_html_(),
+        run.front._repr_html_(),
+        run.card(general=False)._repr_html_(),
+        crypsis.profile(odd)._repr_html_(),
+        crypsis.KAnonymity(k=2).judge(odd)._repr_html_(),
+    ]
+    for each in shown:
+        assert each.startswith("<table>")
+        assert "<b>town" not in each
+    assert "&lt;b&gt;town" in shown[3]
+    assert "&lt;b&gt;town" in shown[4]
+
+
+def test_a_release_with_a_ledger_of_its_own_neither_sees_nor_changes_that_of_the_account(
+    run: crypsis.Run, tmp_path: Path
+) -> None:
+    why = dict.fromkeys(
+        (f"{kind}:{name}" for kind in crypsis.audits.FindingKind for name in run.original.names),
+        "invented people only",
+    )
+    run.release(folder=tmp_path / "one", waivers=why)
+    account = ReleaseLedger.usual()
+    own = tmp_path / "releases.json"
+    why = {key: reason for key, reason in why.items() if not key.startswith("earlier-release")}
+    with pytest.raises(crypsis.ReleaseRefused, match="an earlier release of the same source"):
+        run.release("safest", folder=tmp_path / "refused", waivers=why, preview=True)
+    for number in (1, 2):
+        run.release("safest", folder=tmp_path / f"demo {number}", waivers=why, preview=True, ledger=own)
+    assert [Path(each.folder).name for each in account.entries()] == ["one"]
+    assert not own.exists(), "a preview is entered nowhere"
