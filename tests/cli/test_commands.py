@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -86,6 +87,7 @@ def test_the_installed_command_starts_and_exits_as_promised(tmp_path: Path) -> N
 
 def test_demo_ends_with_a_verified_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    Path(os.environ["CRYPSIS_LEDGER"]).write_text("a ledger that nobody can read", encoding="utf-8")
     answer = crypsis("demo", "--rows", 150, "--seconds", 5)
     assert answer.returncode == 0, answer.stderr
     assert (tmp_path / "crypsis-demo" / "release" / "public" / "data.csv").is_file()
