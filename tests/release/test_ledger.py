@@ -121,7 +121,8 @@ def test_the_refusal_names_the_earlier_release_and_what_takes_its_place_is_liste
         assert f"--waive '{key}=" in str(refused.value), "every key, not the first alone"
     ledger = ReleaseLedger.usual(replaces=[one])
     release(_of_ages(), tmp_path / "two", ledger=ledger)
-    assert [Path(each.folder).name for each in ReleaseLedger.usual().entries()] == ["two"]
+    listed = {Path(each.folder).name: (bool(each.withdrawn), each.received) for each in ReleaseLedger.usual().entries()}
+    assert listed == {"one": (True, False), "two": (False, True)}, "its entry stays, and nobody holds it"
     with pytest.raises(PlanError, match="one: no release in this folder is in the ledger"):
         ledger.check()
 

@@ -329,7 +329,7 @@ class ReleaseLedger:
 
     def check(self) -> None:
         """Refuse before anything is released if the release could not be entered, or replaces one not listed."""
-        listed = {each.folder for each in self.entries()}
+        listed = {each.folder for each in self.entries() if not each.withdrawn}
         absent = [each for each in self.replaces if each not in listed]
         if absent:
             raise PlanError(
