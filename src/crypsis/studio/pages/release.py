@@ -91,7 +91,7 @@ def _demands(session: Session, solution: Solution) -> list[Item]:
     evaluation = solution.evaluation
     items = [
         Item(
-            f"{verdict['model']}: {verdict['statement']}",
+            f"{verdict['model']}: {verdict.get('demand') or verdict['statement']}",  # as runs called it before
             bool(verdict["holds"]),
             f"{figure_text(verdict['attained'])} attained, "
             f"{verdict['sense']} {figure_text(verdict['required'])} required",
