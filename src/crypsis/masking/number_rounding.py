@@ -61,12 +61,12 @@ class NumberRounding(MaskingMethod):
             rounded[present] = self.base * np.round(scaled)
             return rounded
         low = np.floor(scaled)
-        up = _drawn(scaled - low, rng) if self.form == "controlled" else rng.random(len(low)) < scaled - low
+        up = _draw_by_chance(scaled - low, rng) if self.form == "controlled" else rng.random(len(low)) < scaled - low
         rounded[present] = self.base * (low + up)
         return rounded
 
 
-def _drawn(chances: Floats, rng: Generator) -> NDArray[np.bool_]:
+def _draw_by_chance(chances: Floats, rng: Generator) -> NDArray[np.bool_]:
     """Draw each with its chance, and as many in all as the chances add up to, by systematic sampling in random order.
 
     `chances` float64[n]; returns bool[n].

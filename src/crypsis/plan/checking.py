@@ -308,7 +308,7 @@ def _find_broken_rules(plan: Plan, table: Table) -> list[str]:
 def _dependences(plan: Plan, table: Table, look_at: int) -> list[str]:
     """Columns that determine quasi-identifiers, and those that would restore some of their masked values."""
     alone = {name for choice in plan.mask for name in choice.build().columns}
-    table, drawn = _some(table.drop(_recomputed(plan, table)), look_at)
+    table, drawn = _some(table.drop(_columns_made_anew(plan, table)), look_at)
     certain = find_determining_dependence(table)
     found = [
         f"{name} determines {listing(targets)} in at least 99 % of the records{drawn} and may restore what is masked "
@@ -343,11 +343,11 @@ def _assumptions(plan: Plan, table: Table) -> list[str]:
         f"{attack_finding_text(each)}, about, where the other columns are masked: no release before "
         f"{each.columns[0]} has the "
         f'role quasi, or because = "…" in its line says why nobody outside knows it'
-        for each in preview_findings(table.drop(_recomputed(plan, table)), stated=stated)
+        for each in preview_findings(table.drop(_columns_made_anew(plan, table)), stated=stated)
     ]
 
 
-def _recomputed(plan: Plan, table: Table) -> list[str]:
+def _columns_made_anew(plan: Plan, table: Table) -> list[str]:
     """Columns that are not published as collected: derived ones that follow from masked ones, and treated weights."""
     masked = {*table.quasi_identifiers, *(name for choice in plan.mask for name in choice.build().columns)}
     treated = [each.name for each in table.attributes if each.publish]
@@ -372,7 +372,9 @@ def _single(plan: Plan, table: Table) -> list[str]:
     """Columns nobody will mask in which many stand alone, and what was decided about them."""
     waivers, alone = plan.waivers(), {name for choice in plan.mask for name in choice.build().columns}
     found = []
-    left = table.drop({*table.names_by_role(*UNPUBLISHED, Role.QUASI_IDENTIFIER), *alone, *_recomputed(plan, table)})
+    left = table.drop(
+        {*table.names_by_role(*UNPUBLISHED, Role.QUASI_IDENTIFIER), *alone, *_columns_made_anew(plan, table)}
+    )
     for each in singling_out(Published(left, unstated=frozenset(plan.list_unstated()))):
         (name,) = each.columns
         share = f"{name} singles out {100 * each.share:.3g} % of the records by itself, {each.records}"

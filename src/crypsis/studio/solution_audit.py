@@ -67,11 +67,11 @@ class SolutionAudit:
             return []
         suppressed, waived = int((~self.masked.kept).sum()), self.findings(waivers).waived_kinds
         evidence = Evidence(
-            self.published, self.solution.family, self.plan.release.order, suppressed, self._measured(book), waived
+            self.published, self.solution.family, self.plan.release.order, suppressed, self._measure_risks(book), waived
         )
         return check_rulebook(book, evidence, split_waivers(waivers)[0])
 
-    def _measured(self, book: Rulebook) -> list[Reading]:
+    def _measure_risks(self, book: Rulebook) -> list[Reading]:
         """The risks that a rulebook limits, each measured once."""
         for name in sorted({str(getattr(rule, "measure", "")) for rule in book.rule} - {"", *self._risks}):
             measure = measures.build(name)

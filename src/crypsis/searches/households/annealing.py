@@ -151,7 +151,7 @@ class HouseholdChains(ChainStrategy[HouseholdChain]):
             place = np.array([run, quantum + 1])
             return replace(chain, current=current, random_state=random_state, place=place, improved=no)
         current = meet_household_demands(self.space, k, current)
-        better = self.space.charged(*current) < self.space.charged(*chain.best) - 1e-9
+        better = self.space.cost_of_groups(*current) < self.space.cost_of_groups(*chain.best) - 1e-9
         labels = current if better else chain.best
         return HouseholdChain(labels, labels, random_state, np.array([run + 1, 0]), np.array([better]))
 

@@ -190,7 +190,7 @@ class OwnHouseholdScores:
 
     def __call__(self, candidate: Genome) -> Scores:
         genes = self.encoding.genes(candidate)
-        lost, records = self.space.charged(genes.homes, genes.classes), len(genes.homes)
+        lost, records = self.space.cost_of_groups(genes.homes, genes.classes), len(genes.homes)
         kept = max(int((genes.homes >= 0).sum()), 1)
         classes = int(genes.classes.max(initial=-1)) + 1
         return 100.0 * lost / (records * sum(self.space.weights)), 100.0 * classes / kept

@@ -103,7 +103,7 @@ class HouseholdSpace:
         models = (*self.models, *(() if self.whole else (PersonKAnonymity(k=k),)))
         return class_demands(models, self.table, self.table.quasi_identifiers or self.names)
 
-    def charged(self, homes: Labels, inside: Labels) -> float:
+    def cost_of_groups(self, homes: Labels, inside: Labels) -> float:
         """What groups lose in all, in cells; who is left out loses everything."""
         kept = np.flatnonzero(homes >= 0)
         wide = len(self.shared)

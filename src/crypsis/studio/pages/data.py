@@ -51,7 +51,7 @@ def grid(session: Session) -> dict[str, Any]:
             {
                 "name": each.name,
                 "said": columns.get(each.name, {}),
-                "shown": _shown(columns.get(each.name, {})),
+                "shown": _row_text(columns.get(each.name, {})),
                 "suggested": {"role": each.role, "kind": each.kind, "hierarchy": each.hierarchy},
                 "reason": role_reason_text(each.reasons),
                 "distinct": each.distinct,
@@ -64,7 +64,7 @@ def grid(session: Session) -> dict[str, Any]:
     return {"rows": rows, "roles": list(Role), "kinds": list(Kind), "undecided": undecided}
 
 
-def _shown(said: Mapping[str, Any]) -> str:
+def _row_text(said: Mapping[str, Any]) -> str:
     """What a row shows, as text: a change of a row that shows something else than the plan is refused."""
     return json.dumps(said, sort_keys=True, ensure_ascii=False)
 
@@ -435,7 +435,7 @@ class _DataPage:
         session, name = self.studio.session, column_of_form(self.studio.session, form)
         with session.lock:
             before = session.document.get("columns", {}).get(name, {})
-            if "shown" in form and one(form, "shown") != _shown(before):
+            if "shown" in form and one(form, "shown") != _row_text(before):
                 return refusal(
                     f"{name} was changed elsewhere and nothing is saved here: it is {_in_words(before)} now."
                 )

@@ -218,7 +218,7 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
     return {
         **drawn(found),
         "run": session.choices.run,
-        "steering": _steering(studio),
+        "steering": _describe_steering(studio),
         "ghost": drawn.ghost(session),
         "summary": _summary(found, chosen) if session.has_run or not session.choices.run else STARTING,
         "problem": problem,
@@ -237,7 +237,7 @@ def _read_ends(form: Form, axis: str) -> tuple[float, float] | None:
     return float(ends[0]), float(ends[1])
 
 
-def _steering(studio: Studio) -> dict[str, Any]:
+def _describe_steering(studio: Studio) -> dict[str, Any]:
     """What is in force and when it was obeyed, which searches are dropped, and the wishes that led to this run."""
     session, asked, names = studio.session, list[dict[str, Any]](), list[str]()
     dropped: list[str] = []

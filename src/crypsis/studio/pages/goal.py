@@ -189,9 +189,11 @@ def answer_goal_question(session: Session, form: Form) -> tuple[dict[str, Any], 
     if do == "follow":
         return document, _follow(document, session.choices.rulebook)
     if do == "risk":
-        return _with_entry(document, "limit", "measure", "risk", _filled(form, "at_most", "risk"), "at most that many")
+        return _with_entry(
+            document, "limit", "measure", "risk", _read_number(form, "at_most", "risk"), "at most that many"
+        )
     if do == "k":
-        return _with_entry(document, "require", "model", K, _filled(form, "k", "k"), f"{K} is demanded")
+        return _with_entry(document, "require", "model", K, _read_number(form, "k", "k"), f"{K} is demanded")
     if do == "l":
         asked = [name for name in form.get("confidential", ()) if name]
         size = {"l": number(one(form, "l") or "2"), "confidential": asked} if asked else {}
@@ -208,7 +210,7 @@ def answer_goal_question(session: Session, form: Form) -> tuple[dict[str, Any], 
     raise PlanError("there is no such question; load the page again")
 
 
-def _filled(form: Form, name: str, what: str) -> dict[str, Any]:
+def _read_number(form: Form, name: str, what: str) -> dict[str, Any]:
     """A number that was given; none takes the demand away."""
     text = one(form, name)
     if text and isinstance(number(text), str):

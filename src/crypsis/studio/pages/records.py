@@ -131,7 +131,7 @@ class _RecordsPage:
         for name in (first, second):
             if name not in names:
                 raise TableError(f"there is no published column {name!r}; choose one of the list")
-        across, down = _grouped(original, masked, second), _grouped(original, masked, first)
+        across, down = _group_values(original, masked, second), _group_values(original, masked, first)
         before = _count(down[1], across[1], len(down[0]), len(across[0]))
         after = _count(down[2], across[2], len(down[0]), len(across[0]))
         return self.studio.part(
@@ -200,7 +200,7 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _grouped(original: Table, masked: Table, name: str) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+def _group_values(original: Table, masked: Table, name: str) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
     """Labels of a few groups of a column, and the group of every record of both tables; −1 for none."""
     if original.holds_numbers(name) and masked.holds_numbers(name):
         known = original.column(name)

@@ -64,18 +64,18 @@ class _ReleasedPage:
 
     @shows("/release/{number:int}")
     def page(self, request: Request) -> Response:
-        number, made = _asked(self.studio.session, request)
+        number, made = _find_release(self.studio.session, request)
         return self.studio.page("release", lambda: self._content(number, made), "released.html")
 
     @shows("/release/{number:int}/verified")
     def show_verified(self, request: Request) -> Response:
-        number, made = _asked(self.studio.session, request)
-        return self.studio.part("verified.html", **_verified(number, _standing(made)))
+        number, made = _find_release(self.studio.session, request)
+        return self.studio.part("verified.html", **_verify_folder(number, _find_folder(made)))
 
     @changes("/release/{number:int}/verify")
     def verify_again(self, request: Request, form: Form) -> Response:
-        number, made = _asked(self.studio.session, request)
-        found = _verified(number, _standing(made))
+        number, made = _find_release(self.studio.session, request)
+        found = _verify_folder(number, _find_folder(made))
         sound = found["found"].sound
         message = "Verified again from its files." if sound else "The release is NOT sound."
         return answer(message, parts={"verified": self.studio.render("verified.html", **found)})
@@ -84,8 +84,8 @@ class _ReleasedPage:
     def show_together(self, request: Request) -> Response:
         """Earlier releases of the same source, and what an intruder with both files learns."""
         session = self.studio.session
-        _, made = _asked(session, request)
-        folder = _standing(made)
+        _, made = _find_release(session, request)
+        folder = _find_folder(made)
         others = [
             each for each in _ledger(session).earlier(session.run.original) if each.folder != str(folder.resolve())
         ]
@@ -95,9 +95,9 @@ class _ReleasedPage:
     @shows("/release/{number:int}/zip/{parts}")
     def download(self, request: Request) -> Response:
         """The release as one archive: what may be published, or all of it."""
-        _, made = _asked(self.studio.session, request)
+        _, made = _find_release(self.studio.session, request)
         whole = request.path_params["parts"] == "with-internal"
-        folder = _standing(made)
+        folder = _find_folder(made)
         archive = _write_archive(folder, PARTS if whole else PARTS[:1], self.studio.home)
         name = f"{folder.name}-with-internal.zip" if whole else f"{folder.name}.zip"
         return FileResponse(
@@ -106,8 +106,8 @@ class _ReleasedPage:
 
     @shows("/release/{number:int}/data")
     def download_data(self, request: Request) -> Response:
-        _, made = _asked(self.studio.session, request)
-        path = data_file_as_evidence(_standing(made))
+        _, made = _find_release(self.studio.session, request)
+        path = data_file_as_evidence(_find_folder(made))
         return FileResponse(
             path, filename=f"{Path(made.folder).name}{path.suffix}", media_type="application/octet-stream"
         )
@@ -115,8 +115,8 @@ class _ReleasedPage:
     @shows("/release/{number:int}/view/{page}")
     def view(self, request: Request) -> Response:
         """A report or the codebook; to be kept, with `?keep`."""
-        _, made = _asked(self.studio.session, request)
-        folder, place = _standing(made), VIEWS.get(request.path_params["page"])
+        _, made = _find_release(self.studio.session, request)
+        folder, place = _find_folder(made), VIEWS.get(request.path_params["page"])
         if place is None:
             raise TableError("a release has a report, a codebook and an internal report; go back to its page")
         if "keep" in request.query_params:
@@ -128,7 +128,7 @@ class _ReleasedPage:
     def sign(self, request: Request, form: Form) -> Response:
         """Sign the release with a key that is there, or that is made first."""
         session = self.studio.session
-        number, made = _asked(session, request)
+        number, made = _find_release(session, request)
         text = one(form, "key")
         if not text:
             raise PlanError("no key is given; write the file of a private key, or of one to make")
@@ -136,18 +136,18 @@ class _ReleasedPage:
         if one(form, "do") == "make":
             private_folder(key.parent)
             new_keys(key)
-        sign_release(_standing(made), key, _ledger(session))
+        sign_release(_find_folder(made), key, _ledger(session))
         return answer(f"Signed with {key.name}.", go=f"{self.studio.address}/release/{number}")
 
     @changes("/release/{number:int}/withdraw")
     def withdraw(self, request: Request, form: Form) -> Response:
         """Remove the release; the ledger keeps its entry, and its public files if somebody may hold them."""
         session = self.studio.session
-        number, made = _asked(session, request)
+        number, made = _find_release(session, request)
         received = one(form, "received")
         if received not in ("yes", "no"):
             raise PlanError("say first whether anybody outside may have received the file")
-        _ledger(session).withdraw(_standing(made), received == "yes")
+        _ledger(session).withdraw(_find_folder(made), received == "yes")
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         with session.lock:
             releases = list(session.choices.releases)
@@ -161,14 +161,14 @@ def routes(studio: Studio) -> list[Route]:
     return routes_of(_ReleasedPage(studio))
 
 
-def _asked(session: Session, request: Request) -> tuple[int, MadeRelease]:
+def _find_release(session: Session, request: Request) -> tuple[int, MadeRelease]:
     number, made = int(request.path_params["number"]), session.choices.releases
     if not 1 <= number <= len(made):
         raise TableError(f"there is no release {number} of this file; go back to its Release page")
     return number, made[number - 1]
 
 
-def _standing(made: MadeRelease) -> Path:
+def _find_folder(made: MadeRelease) -> Path:
     """The folder of a release that is still there."""
     folder = Path(made.folder)
     if made.withdrawn:
@@ -182,7 +182,7 @@ def _ledger(session: Session) -> ReleaseLedger:
     return ledger_of_plan(session.run.plan)
 
 
-def _verified(number: int, folder: Path) -> dict[str, Any]:
+def _verify_folder(number: int, folder: Path) -> dict[str, Any]:
     found = verify(folder)
     words = over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts])
     return {"number": number, "found": found, "folder": folder, "over_all": words}
