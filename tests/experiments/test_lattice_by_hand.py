@@ -119,7 +119,7 @@ def judged() -> list[tuple[int, int, float]]:
 
 def test_every_node_is_judged(judged: list[tuple[int, int, float]]) -> None:
     page = VERDICT.read_text(encoding="utf-8")
-    assert f"| Adult | lattice nodes | {len(judged)} | {len(judged)} | same |" in page
+    assert f"| Adult | lattice nodes | {len(judged)} | {len(judged)} | input |" in page
 
 
 def test_minimal_generalisations_by_worst_case_and_by_spread(judged: list[tuple[int, int, float]]) -> None:

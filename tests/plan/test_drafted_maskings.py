@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crypsis.audits.exposure import singling_out
 from crypsis.audits.published import Published
 from crypsis.plan import Plan
-from crypsis.plan.draft import draft_maskings
+from crypsis.plan.drafted_maskings import draft_maskings
 from crypsis.table.profile import profile
 from crypsis.table.table import Table
 

@@ -186,7 +186,7 @@ def test_coded_categories(own_home: Path, visitor: Any, tmp_path_factory: pytest
         until(page, lambda: columns()["relat"].get("hierarchy") == "hierarchies/relat.csv")
         assert "close family" in (plan.parent / "hierarchies" / "relat.csv").read_text()
 
-        quicken(plan, "1 generations", "composite")
+        quicken(plan, "1 generations", "households")
         search(page, base)
         unpacked = release(page, base, tmp_path_factory.mktemp("coded"))
         assert len(read_table(unpacked / "public" / "data.csv")) > 1000

@@ -448,9 +448,9 @@ def test_the_studio_reads_the_same_files_and_says_what_can_be_done(tmp_path: Pat
     session = Session(two, tmp_path / "two.toml")
     session.reading.wait(60)
     assert session.reading.problem.startswith(
-        "two.sqlite holds 2 tables: 'people', 'visits'; choose with --table people"
+        "two.sqlite holds 2 tables: 'people', 'visits'; choose under How the file is read (table) people"
     )
-    assert "crypsis init two.sqlite with that option, then open the plan it writes here" in session.reading.problem
+    assert session.reading.can_be_read_otherwise
     path = tmp_path / "t.xlsx"
     rows = [["age", "town"], *([age, f"town {age % 3}"] for age in range(40))]
     path.write_bytes(workbook({"a": rows, "b": ROWS}))

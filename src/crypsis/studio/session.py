@@ -38,7 +38,6 @@ from crypsis.table.example import EDUCATION, INVENTED, example, hierarchies
 from crypsis.table.files import read_table, write_atomically, write_hierarchy_file, write_table
 from crypsis.table.profile import Profile, profile
 from crypsis.table.readers import readers
-from crypsis.table.readers.excel import sheets_of_workbook
 from crypsis.table.readers.text import TEXT
 from crypsis.table.table import Table
 
@@ -205,11 +204,8 @@ class FileReading:
             self.problem = f"{self.source.name} cannot be read ({type(error).__name__}); check the file and try again"
 
     def _options(self) -> dict[str, Any]:
-        """How the file is read: as the plan says, or as given; of several sheets the first, until another is chosen."""
-        if self.plan.exists():
-            return Plan.read(self.plan).data.reading()
-        sheets = sheets_of_workbook(self.source)
-        return {**({"sheet": sheets[0]} if len(sheets) > 1 else {}), **self.settings}
+        """How the file is read: as the plan says, or as given."""
+        return Plan.read(self.plan).data.reading() if self.plan.exists() else dict(self.settings)
 
     def _refuse_wide(self, columns: int) -> None:
         if columns > MOST_COLUMNS:
@@ -256,7 +252,7 @@ def _header_width(source: Path) -> int:
 
 def say_settings(sentence: str) -> str:
     """The sentence, with the fields of the Data page for options of the command line."""
-    for option in ("encoding", "sheet", "delimiter", "decimal", "thousands", "dates", "missing"):
+    for option in ("encoding", "sheet", "delimiter", "decimal", "thousands", "dates", "missing", "table", "query"):
         sentence = sentence.replace(f"with --{option}", f"under How the file is read ({option})")
         sentence = sentence.replace(f"--{option}", f"{option}, under How the file is read:")
     return re.sub(r", in Python \w+=\S+", "", sentence)

@@ -325,7 +325,7 @@ def _reading_fields(session: Session) -> dict[str, Any]:
     }
 
 
-READING = ("encoding", "delimiter", "decimal", "thousands", "dates", "missing", "sheet")
+READING = ("encoding", "delimiter", "decimal", "thousands", "dates", "missing", "sheet", "table", "query")
 
 
 def _as_field(value: Any) -> str:

@@ -9,8 +9,6 @@ import re
 import zipfile
 import zlib
 from dataclasses import replace
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -114,21 +112,6 @@ def _read_labels(book: Any, names: list[str]) -> dict[str, ColumnLabels]:
         known = {code: str(meaning)} if code is not None and meaning is not None else {}
         found[name] = replace(before, codes={**before.codes, **known})
     return {name: each for name, each in found.items() if name in names}
-
-
-def sheets_of_workbook(path: Path) -> list[str]:
-    """The names of the sheets of a workbook; none of a file that is no readable workbook or was written here."""
-    if not path.name.lower().endswith(EXCEL) or find_spec("fastexcel") is None:
-        return []
-    import fastexcel
-
-    try:
-        names = list(fastexcel.read_excel(path.read_bytes()).sheet_names)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException:  # noqa: BLE001 - reading it says why
-        return []
-    return [] if names == list(OWN_SHEETS) else names
 
 
 def _refuse_strange(content: bytes, shown: str) -> None:
