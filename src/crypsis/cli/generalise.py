@@ -100,7 +100,7 @@ def _refuse(document: Plan) -> None:
             "uses and limits are measured on records and not on counts; leave [[use]] and [[limit]] out for "
             "`crypsis generalise`, or use `crypsis run` where the table fits in memory"
         )
-    said = [name for name in document.data.reading() if name not in ("delimiter", "encoding", "missing")]
+    said = [name for name in document.data.reading_options() if name not in ("delimiter", "encoding", "missing")]
     if said:
         raise PlanError(
             f"data.{said[0]}: a table that is counted is plain text or Parquet, so this cannot be obeyed; write it as "

@@ -376,7 +376,7 @@ class Plan(Settings):
         TableError
             If the file cannot be read.
         """
-        said = self.data.reading()
+        said = self.data.reading_options()
         if masked and source is not None:
             said = {name: value for name, value in said.items() if name == "missing"}
         table = read_table(

@@ -179,7 +179,7 @@ class Data(Settings):
                 raise ValueError(f"there is no date form {form!r}; forms: {listing(DATE_FORMS, most=20)}")
         return value
 
-    def reading(self) -> dict[str, Any]:
+    def reading_options(self) -> dict[str, Any]:
         """What is said of the file, as `read_table` takes it."""
         return {name: value for name, value in self.model_dump(exclude={"source"}).items() if value is not None}
 

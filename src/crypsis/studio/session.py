@@ -205,7 +205,7 @@ class FileReading:
 
     def _options(self) -> dict[str, Any]:
         """How the file is read: as the plan says, or as given."""
-        return Plan.read(self.plan).data.reading() if self.plan.exists() else dict(self.settings)
+        return Plan.read(self.plan).data.reading_options() if self.plan.exists() else dict(self.settings)
 
     def _refuse_wide(self, columns: int) -> None:
         if columns > MOST_COLUMNS:

@@ -162,7 +162,7 @@ class WeightedRecords:
         >>> records.quantile_value(0.5), records.quantile_value(0.25)
         (4.0, 2.5)
         """
-        values, cumulated = self._ordered
+        values, cumulated = self._sorted_values
         wanted = share * cumulated[-1]
         place = min(int(np.searchsorted(cumulated, wanted * (1 - TIED))), len(values) - 1)
         if abs(cumulated[place] - wanted) <= TIED * cumulated[-1] and place + 1 < len(values):
@@ -170,7 +170,7 @@ class WeightedRecords:
         return float(values[place])
 
     @cached_property
-    def _ordered(self) -> tuple[Floats, Floats]:
+    def _sorted_values(self) -> tuple[Floats, Floats]:
         order = np.argsort(self.values, kind="stable")
         return self.values[order], np.cumsum(self.weights[order])
 
