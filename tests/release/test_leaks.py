@@ -16,7 +16,7 @@ import pytest
 
 from crypsis.cli import main
 from crypsis.errors import CrypsisError, ReleaseRefused
-from crypsis.masking import Microaggregation
+from crypsis.masking import Microaggregation, TopCoding
 from crypsis.measures import measures
 from crypsis.measures.measure import Reading
 from crypsis.privacy import KAnonymity, LDiversity
@@ -279,3 +279,20 @@ def test_a_seed_is_slow_to_try() -> None:
     salt, digest = fingerprint_seed(SEED).split(":")
     slow = hashlib.scrypt(str(SEED).encode(), salt=bytes.fromhex(salt), n=2**14, r=8, p=1, dklen=32)
     assert digest == slow.hex()
+
+
+def test_figures_before_and_after_do_not_tell_the_value_of_the_one_record_that_changed(tmp_path: Path) -> None:
+    """One of 400 people made 9 visits, the highest others 8: the sum before less the sum of the file would be 1."""
+    visits = [9.0] + [8.0] * 9 + [0.0, 1.0, 2.0] * 130
+    sex = ["f", "m"] * 200
+    table = Table.from_columns({"sex": sex, "visits": visits}, {"sex": "quasi", "visits": "confidential"})
+    coded = TopCoding(columns=("visits",), percent=0.1).mask(table, np.random.default_rng(0))
+    assert coded.column("visits").max() == 8
+    publish(coded, tmp_path / "out", models=[KAnonymity(k=5)], original=table, rng=np.random.default_rng(0))
+    told = json.loads((tmp_path / "out" / "public" / "report.json").read_text(encoding="utf-8"))
+    figures = {each["figure"]: each for each in told["estimates"][1]["figures"]}
+    total = sum(visits) - 1
+    assert figures["total"]["before"] == round(total + 1, -1), "one record may move it by 9"
+    assert abs(figures["mean"]["before"] * 400 - total) > 1, "nor may the mean tell it"
+    assert "0.1" not in told["method"]
+    assert "the highest values of visits become one" in told["method"].lower()

@@ -14,6 +14,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
 
+from crypsis.errors import listing
 from crypsis.masking.method import Family, MaskingMethod, chosen_columns, methods
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.hierarchy import MISSING, Hierarchy, list_hierarchy_group
@@ -39,6 +40,11 @@ class EndCoding(MaskingMethod):
         reason = f"{self.end} coding needs an order; declare the column ordinal or choose global recoding"
         names = chosen_columns(table, self.columns, self.kinds, f"{self.end} coding", reason)
         return table.with_columns({name: self._fold(table, name) for name in names})
+
+    def describe_step(self) -> str:
+        # the exact share would tell of how many records the end was
+        highest = "highest" if self.end == "top" else "lowest"
+        return f"the {highest} values{f' of {listing(self.columns)}' if self.columns else ''} become one"
 
     @classmethod
     def list_strengths(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:

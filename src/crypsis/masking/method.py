@@ -11,7 +11,7 @@ from numpy.random import Generator
 from pydantic import Field
 from pydantic_core import PydanticCustomError
 
-from crypsis.errors import TableError
+from crypsis.errors import TableError, listing
 from crypsis.masking.following import recompute_following
 from crypsis.registry import Registry, Settings
 from crypsis.table.attribute import Kind
@@ -100,10 +100,22 @@ class MaskingMethod(Settings):
         Table
         """
         settings = self.model_dump(mode="json", exclude_defaults=True)
-        listed = ", ".join(f"{name} = {value}" for name, value in settings.items())
-        name = methods.name_of(self)
-        step = MaskingStep(name, str(self.family), f"{name} ({listed})" if listed else name, settings)
+        step = MaskingStep(methods.name_of(self), str(self.family), self.describe_step(), settings)
         return recompute_following(masked, original).masked_by(step, original)
+
+    def describe_step(self) -> str:
+        """What the method does, in words that users of a released file may read.
+
+        Returns
+        -------
+        str
+            A method whose settings tell how few records it changes leaves them out.
+        """
+        settings = self.model_dump(mode="json", exclude_defaults=True)
+        columns = settings.pop("columns", None)
+        text = methods.name_of(self) + (f" of {listing(columns)}" if columns else "")
+        listed = ", ".join(f"{name} {value}" for name, value in settings.items())
+        return f"{text} ({listed})" if listed else text
 
     @classmethod
     def list_strengths(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -402,10 +403,10 @@ def _public_estimates(column: Mapping[str, Any], *, errors: bool = False) -> dic
     figures = [
         {
             "figure": each["figure"],
-            "before": None if each["before"] is None else round_figure_for_reports(each["before"]),
-            "after": None if each["after"] is None else round_figure_for_reports(each["after"]),
+            "before": None if each["before"] is None else _round_beyond(each["before"], each["one_record"]),
+            "after": None if each["after"] is None else _round_beyond(each["after"], each["one_record"]),
             "inside": each["inside"],
-            **({"error": each["error"] and round_figure_for_reports(each["error"])} if errors else {}),
+            **({"error": each["error"] and float(f"{each['error']:.2g}")} if errors else {}),
         }
         for each in shown
     ]
@@ -468,6 +469,18 @@ def _public_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
     """A reading as the external report gives it: rounded, without counts."""
     named = {name: reading[name] for name in PUBLIC_READING}
     return {**named, "value": round_figure_for_reports(reading["value"]), "scope": list(reading["scope"])}
+
+
+def _round_beyond(value: float, one_record: float) -> float:
+    """A public estimate, so coarse that no single record moves it by more than a unit of its last digit.
+
+    Four significant digits at most. The total of 5 190 records is 1 566, and one record can move it by 9:
+
+    >>> _round_beyond(1566.0, 9.0), _round_beyond(0.30173, 0.0017), _round_beyond(52.0616, 0.0193)
+    (1570.0, 0.3, 52.1)
+    """
+    value = round_figure_for_reports(value)
+    return round(value, -math.ceil(math.log10(one_record))) if one_record > 0 else value
 
 
 def round_figure_for_reports(value: float) -> float:

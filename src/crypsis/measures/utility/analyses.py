@@ -261,7 +261,7 @@ class Analysis:
             return mean_estimate((values > 0).astype(np.float64))
         if self.kind == "quantile":
             return quantile_estimate(values, self.point, FLAT * file.columns.numbers[self.target].scale)
-        mean, error = mean_estimate(values)
+        mean, error, _ = mean_estimate(values)
         return Estimates(file.records * mean, file.records * error)
 
     def _model(self, file: AnalystFile, start: Floats | None) -> Estimates:

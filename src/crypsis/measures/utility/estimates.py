@@ -39,10 +39,14 @@ SEPARATED = 20.0
 
 
 class Estimates(NamedTuple):
-    """float64[terms]: estimates and their standard errors; NaN where the data give none."""
+    """float64[terms]: estimates and their standard errors; NaN where the data give none.
+
+    `one_record`: how far a change of one record may move a weighted estimate; 0 where nobody asks.
+    """
 
     value: Floats
     error: Floats
+    one_record: float = 0.0
 
     @classmethod
     def none(cls, terms: int) -> Estimates:
@@ -50,9 +54,9 @@ class Estimates(NamedTuple):
         return cls(np.full(terms, np.nan), np.full(terms, np.nan))
 
     @classmethod
-    def one(cls, value: float, error: float) -> Estimates:
+    def one(cls, value: float, error: float, one_record: float = 0.0) -> Estimates:
         """One estimate."""
-        return cls(np.array([value]), np.array([error]))
+        return cls(np.array([value]), np.array([error]), one_record)
 
 
 def mean_estimate(values: Floats) -> Estimates:
@@ -316,6 +320,9 @@ class ColumnEstimate:
         Standard error of the original figure; None where it has none.
     public : bool
         Whether users of the file may read it.
+    one_record : float
+        How far a change of one record may move the original figure: what is public is rounded to more than that, or
+        the difference to the released figure would tell the value of a record that alone was changed.
 
     Examples
     --------
@@ -330,6 +337,7 @@ class ColumnEstimate:
     after: float | None
     error: float | None = None
     public: bool = True
+    one_record: float = 0.0
 
     @property
     def inside(self) -> bool | None:
@@ -427,10 +435,14 @@ def _number(original: Table, masked: Table, name: str) -> ColumnEstimates:
     sums = not is_dominated_estimate(before)
     squares = sums and not is_dominated_estimate((before - before.mean()) ** 2)
     first, last = mean_estimate(before), mean_estimate(after)
+    n, width = len(before), float(before[-1] - before[0])
+    deviation = _deviation(before)
+    farthest = float(max(abs(before[0] - before.mean()), abs(before[-1] - before.mean())))
+    spread = 0.0 if width == 0 else farthest**2 / (n * float(before.std()))  # twice the influence d² / (2 n s)
     figures = [
-        _pair("mean", first, last, sums),
-        _pair("sd", _deviation(before), _deviation(after), squares),
-        _pair("total", _times(first, len(values)), _times(last, len(published)), sums),
+        _pair("mean", first, last, sums, width / n),
+        _pair("sd", deviation, _deviation(after), squares, spread),
+        _pair("total", _times(first, len(values)), _times(last, len(published)), sums, width * len(values) / n),
     ]
     positive = [
         Estimates.none(1) if len(s) < 2 else mean_estimate(np.where(s > 0, 100.0, 0.0)) for s in (before, after)
@@ -438,13 +450,14 @@ def _number(original: Table, masked: Table, name: str) -> ColumnEstimates:
     share = float(positive[0].value[0])
     if 0 < share < 100:
         enough = FEWEST <= share * len(before) / 100 <= len(before) - FEWEST
-        figures.append(_pair("above 0, %", positive[0], positive[1], enough))
+        figures.append(_pair("above 0, %", positive[0], positive[1], enough, 100 / n))
     least = FLAT * float(before.std())
     for point in ENDS:
         at, gone = quantile_estimate(before, point, least), quantile_estimate(after, point, least)
         beyond = (before < at.value[0]).sum() if point < 0.5 else (before > at.value[0]).sum()
         if int(beyond) >= FEWEST:
-            figures.append(_pair(f"{100 * point:g} % point", at, gone, True))
+            ranks = np.sqrt(n * point * (1 - point))  # that the standard error spans
+            figures.append(_pair(f"{100 * point:g} % point", at, gone, True, 2 * float(at.error[0]) / ranks))
     figures += [
         _end("lowest 20", before[:FEWEST], after[:FEWEST]),
         _end("highest 20", before[-FEWEST:], after[-FEWEST:]),
@@ -466,9 +479,9 @@ def is_dominated_estimate(amounts: Floats) -> bool:
     return int((sizes > 0).sum()) < FEWEST or float(sizes.max()) > DOMINANT * total
 
 
-def _pair(figure: str, before: Estimates, after: Estimates, public: bool) -> ColumnEstimate:
+def _pair(figure: str, before: Estimates, after: Estimates, public: bool, one_record: float) -> ColumnEstimate:
     known, error = _finite_or_none(before.value[0]), _finite_or_none(before.error[0])
-    return ColumnEstimate(figure, known, _finite_or_none(after.value[0]), error, public)
+    return ColumnEstimate(figure, known, _finite_or_none(after.value[0]), error, public, one_record)
 
 
 def _finite_or_none(value: float) -> float | None:
@@ -506,7 +519,8 @@ def _category(original: Table, masked: Table, name: str) -> ColumnEstimates:
         share = first[code] / n
         error = 100.0 * float(np.sqrt(share * (1 - share) / n))
         now = 100.0 * last[code] / m if last[code] or labels[code] not in covered else None
-        figures.append(ColumnEstimate(labels[code], 100.0 * float(share), now if now is None else float(now), error))
+        now = now if now is None else float(now)
+        figures.append(ColumnEstimate(labels[code], 100.0 * float(share), now, error, one_record=100.0 / n))
     gone = [code for code in np.flatnonzero(first).tolist() if not last[code] and labels[code] not in covered]
     return ColumnEstimates(
         name,

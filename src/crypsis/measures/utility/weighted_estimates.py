@@ -119,7 +119,8 @@ class WeightedRecords:
         return cls(design, rows, values[rows], weights[rows])
 
     def _estimate(self, value: float, influence: Floats) -> Estimates:
-        return Estimates.one(value, self.design.error(self.rows, self.weights * influence))
+        moved = self.weights * influence
+        return Estimates.one(value, self.design.error(self.rows, moved), 2 * float(np.abs(moved).max(initial=0.0)))
 
     @property
     def population(self) -> float:
@@ -218,7 +219,7 @@ class WeightedRecords:
             slope = POOR * at_line / (density * everybody.population)
             moved[everybody.rows] -= everybody.weights * slope * ((everybody.values <= median) - 0.5)
         error = self.design.error(np.arange(len(moved)), moved)
-        return Estimates.one(100.0 * rate, 100.0 * error)
+        return Estimates.one(100.0 * rate, 100.0 * error, 200.0 * float(np.abs(moved).max(initial=0.0)))
 
 
 # -- Weighted estimates of columns before and after, for the utility card.
@@ -348,4 +349,4 @@ def _weighted_category(
 
 def _compare_weighted(figure: str, before: Estimates, after: Estimates, public: bool) -> ColumnEstimate:
     known = [float(each) if np.isfinite(each) else None for each in (before.value[0], after.value[0], before.error[0])]
-    return ColumnEstimate(figure, known[0], known[1], known[2], public)
+    return ColumnEstimate(figure, known[0], known[1], known[2], public, before.one_record)
