@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import crypsis
+from crypsis.masking import TopCoding
 from crypsis.measures.information_loss import information_losses
 from crypsis.measures.masking_description import ClassCount, Treatment, describe_masking
 from crypsis.table.equivalence_classes import equivalence_class_sizes
@@ -103,3 +104,12 @@ def test_against_counts_one_by_one(seed: int) -> None:
     assert found.hardest is not None
     assert found.hardest.loss_share == pytest.approx(100 * loss[worst].sum() / loss.sum())
     assert found.hardest.unique == int((equivalence_class_sizes(original, names)[worst] == 1).sum())
+
+
+def test_a_confidential_column_that_is_coded_by_itself_is_told() -> None:
+    """Others that are published as collected are not listed."""
+    columns = {"age": [20, 30, 40, 50], "visits": [0, 1, 2, 9], "pay": [1, 2, 3, 4]}
+    table = Table.from_columns(columns, {"age": "quasi", "visits": "confidential", "pay": "confidential"})
+    masked = TopCoding(columns=("visits",), percent=30).mask(table, np.random.default_rng(0))
+    found = describe_masking(table, masked, "recoding").columns
+    assert [(each.name, each.changed) for each in found] == [("age", 0.0), ("visits", 25.0)]

@@ -111,8 +111,8 @@ def _compare(folder: Path, picks: Sequence[str], json: bool) -> None:
     rows.append(("may be released", *("yes" if s.feasible else "no" for s in pair), ""))
     say(table(head, rows, right=[1, 2]))
     say()
-    both_columns = zip(described[0].columns, described[1].columns, strict=True)
-    columns = [(a.name, column_text(a), column_text(b)) for a, b in both_columns]
+    texts = [{column.name: column_text(column) for column in each.columns} for each in described]
+    columns = [(name, *(text.get(name, "as collected") for text in texts)) for name in texts[0] | texts[1]]
     say(table(("column", str(pair[0].number), str(pair[1].number)), columns))
 
 

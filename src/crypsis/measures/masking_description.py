@@ -18,11 +18,11 @@ from crypsis.kernels.arrays import Floats
 from crypsis.measures.information_loss import information_losses
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_measured_rows, measures
 from crypsis.measures.record_linkage import BoundRecordLinkage, RecordLinkage
-from crypsis.table.attribute import Attribute
+from crypsis.table.attribute import UNMASKED, Attribute
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import LevelDescription
-from crypsis.table.table import LOCAL, PERTURBATION, Table
+from crypsis.table.table import LOCAL, PERTURBATION, Column, Table
 
 HARDEST = 0.1
 """Share of the records that counts as the hardest to protect."""
@@ -114,13 +114,24 @@ def describe_masking(original: Table, masked: Table, family: str) -> MaskingDesc
     names = original.quasi_identifiers
     losses = {name: information_losses(original, masked, name) for name in names}
     described = bool(names) and len(original) > 0
+    coded = {name: information_losses(original, masked, name) for name in _changed_apart(original, masked, names)}
     return MaskingDescription(
-        tuple(_column(original, masked, name, losses[name]) for name in names),
+        tuple(_column(original, masked, name, loss) for name, loss in (losses | coded).items()),
         int((~masked.kept).sum()),
         _classes(masked, names) if names and family != PERTURBATION else (),
         _hardest(original, masked, losses) if described else None,
         _count_reidentified(original, masked, names) if described else None,
     )
+
+
+def _changed_apart(original: Table, masked: Table, names: Sequence[str]) -> list[str]:
+    """Published columns beside the quasi-identifiers that a masking of their own changed."""
+    kept, rest = masked.kept, [name for name in masked.names_by_role(*UNMASKED) if name not in names]
+    return [name for name in rest if not _same(original.column(name)[kept], masked.column(name)[kept])]
+
+
+def _same(before: Column, after: Column) -> bool:
+    return np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
 
 
 def _column(original: Table, masked: Table, name: str, loss: Floats) -> ColumnDescription:

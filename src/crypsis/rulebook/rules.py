@@ -311,7 +311,10 @@ class AuditRule(Rule):
         if evidence.waived is None:
             return "waivers are not known without the internal part", False
         counted = [kind for kind in evidence.waived if not self.kinds or kind in self.kinds]
-        return f"{len(counted)} waived", len(counted) <= self.at_most
+        other = len(evidence.waived) - len(counted)
+        beside = f"; {other} of other kinds, which the rule allows" if other else ""
+        found = f"{len(counted)} of these waived{beside}" if self.kinds else f"{len(counted)} waived"
+        return found, len(counted) <= self.at_most
 
 
 class FormRule(Rule):

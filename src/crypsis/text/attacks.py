@@ -236,12 +236,11 @@ def attack_finding_text(finding: Finding) -> str:
         case FindingKind.EARLIER_RELEASE if rest:
             return (
                 f"{first}: joined with an earlier release of the same source by {others}, {share} of the people share "
-                f"both their classes with fewer records than either file promises: {records}"
+                f"both their classes with fewer records than either file promises"
             )
         case FindingKind.EARLIER_RELEASE:
             return (
-                f"{first}: an earlier release of the same source and this one together fix it for {share} of the "
-                f"people: {records}"
+                f"{first}: an earlier release of the same source and this one together fix it for {share} of the people"
             )
         case FindingKind.METADATA:
             return f"the file holds entries beside its table: {listing(finding.columns)}"
