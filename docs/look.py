@@ -22,6 +22,8 @@ from playwright.sync_api import Page, sync_playwright
 SITE = Path(__file__).resolve().parents[1] / "site"
 SHEET = (6, 320, 420)
 """Pages beside each other on a sheet, and the size of each in pixels."""
+TALLEST = 16_000
+"""Pixels of a page that a picture shows."""
 FAULTS = """() => {
   const found = [];
   if (document.documentElement.scrollWidth > window.innerWidth + 1)
@@ -99,7 +101,10 @@ def _broken(links: dict[str, list[str]], anchors: dict[str, set[str]]) -> list[s
 
 def _picture(page: Page, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=path, full_page=True, animations="disabled")
+    tall = min(page.evaluate("document.documentElement.scrollHeight"), TALLEST)
+    wide = page.viewport_size["width"] if page.viewport_size else 1280
+    cut = {"x": 0, "y": 0, "width": wide, "height": tall}
+    page.screenshot(path=path, full_page=True, animations="disabled", clip=cut)
     return path
 
 
