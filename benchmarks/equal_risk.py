@@ -7,7 +7,7 @@
 `run` lets the searches of a first plan treat every table under k = 5 over all quasi-identifiers and appends a line to
 FILE for each table; what FILE has is not run again. `show` prints, for class risks of at most 20, 15, 10, 7 and 5 %,
 the solution of least information loss, and beside it the cell loss and the record linkage of the same file: what was
-minimised and printed before decision 23. --page puts the table into docs/what-the-risk-means.md.
+minimised and printed before decision 23. --page puts the table into docs/attacked-files.md.
 
 The budget is **CPU seconds of a serial engine**, on which load has no influence: for the benchmark the clock of a run
 reads the CPU time of the process. Compiling is not counted.
@@ -44,7 +44,7 @@ RISKS, K = (20, 15, 10, 7, 5), 5
 UNSEEN = (("pscl", "bioChemists"), ("Ecdat", "VietNamH"), ("HLMdiag", "autism"))
 """What `draw --seed 20` chose."""
 TESTDATA = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex", "age", "hhcivil")
-PAGE = Path(__file__).parents[1] / "docs" / "what-the-risk-means.md"
+PAGE = Path(__file__).parents[1] / "docs" / "attacked-files.md"
 
 
 # -- tables --

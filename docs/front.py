@@ -1,6 +1,6 @@
 """Draw the front of the README: search on the built-in example, and the picture of what it found.
 
-python docs/front.py [--rows 1000] [--budget "10 generations"] [--out docs/images/front.png]
+python docs/front.py [--rows 1000] [--budget 30s] [--out docs/images/front.png]
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def points(found: Front) -> list[dict[str, object]]:
             "name": f"default: {solution.title}" if solution is default else solution.title,
             "family": solution.family,
             "kind": "chosen" if solution is default else "solution",
-            "loss": solution.figure("loss"),
+            "loss": min(solution.figure("loss") or 0.0, 100.0),
             "risk": solution.figure("risk"),
         }
         for solution in found
@@ -55,7 +55,7 @@ def points(found: Front) -> list[dict[str, object]]:
             "name": solution.title,
             "family": solution.family,
             "kind": "baseline",
-            "loss": solution.figure("loss"),
+            "loss": min(solution.figure("loss") or 0.0, 100.0),
             "risk": solution.figure("risk"),
         }
         for solution in found.baselines
@@ -66,12 +66,12 @@ def points(found: Front) -> list[dict[str, object]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--budget", default="10 generations")
+    parser.add_argument("--budget", default="30s")
     parser.add_argument("--out", type=Path, default=HERE / "images" / "front.png")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         found = evolved(Path(name), asked.rows, asked.budget)
-    drawing = draw_front_svg(points(found), "loss: how far values moved, %", "risk: people linked to their record, %")
+    drawing = draw_front_svg(points(found), "information lost, %", "people found by the intruder, %")
     asked.out.write_bytes(vl_convert.svg_to_png(drawing, scale=2.0))
     sys.stdout.write(f"{asked.out}: {len(found)} solutions, {len(found.baselines)} baselines\n")
 

@@ -18,16 +18,32 @@ import results
 HERE = Path(__file__).parent
 
 
-def commands() -> str:
-    """The command line as it describes itself."""
-    parts = ["# Commands", ""]
-    listing = _help()
-    names = [
-        line.split()[0] for line in listing.split("Commands:")[1].splitlines() if line.startswith("  ") and line.split()
-    ]
-    for name in [n for n in names if n.isidentifier() or "-" in n]:
-        parts += [f"## crypsis {name}", "", "```text", _help(name).strip(), "```", ""]
-    return "\n".join(parts)
+def write_commands(folder: Path) -> None:
+    """A page for every command as it describes itself, and their list."""
+    (folder / "commands").mkdir(parents=True, exist_ok=True)
+    rows = []
+    for name, _ in _listed(_help()):
+        asked = _help(name)
+        summary = " ".join(asked.split("\n\n")[1].split())
+        parts = [f"# crypsis {name}", "", _block(asked)]
+        for below, _ in _listed(asked):
+            parts += ["", f"## crypsis {name} {below}", "", _block(_help(name, below))]
+        (folder / "commands" / f"{name}.md").write_text("\n".join([*parts, ""]), encoding="utf-8")
+        rows.append(f"| [`crypsis {name}`](commands/{name}.md) | {registered.cell(summary)} |")
+    told = "Exit codes: 0 passed, 1 a check failed, 2 bad usage or input, 3 stopped and can be resumed."
+    head = ["# Commands", "", told, "", "| command | what it does |", "|---|---|"]
+    (folder / "commands.md").write_text("\n".join([*head, *rows, ""]), encoding="utf-8")
+
+
+def _listed(text: str) -> list[tuple[str, str]]:
+    """The commands below one, with a line about each."""
+    _, _, rest = text.partition("\nCommands:\n")
+    lines = rest.split("\n\n")[0].splitlines()
+    return [(words[0], words[1]) for words in (line.split(maxsplit=1) for line in lines) if len(words) == 2]
+
+
+def _block(text: str) -> str:
+    return f"```text\n{text.strip()}\n```"
 
 
 def _help(*command: str) -> str:
@@ -52,7 +68,7 @@ def main() -> None:
     arguments = parser.parse_args()
     folder = HERE / "reference"
     write_pages(folder)
-    (folder / "commands.md").write_text(commands(), encoding="utf-8")
+    write_commands(folder)
     if not arguments.pages_only:
         quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # news of the theme is no warning about our pages
         build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]

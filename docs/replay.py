@@ -41,7 +41,7 @@ def drawn(solutions: Sequence[Solution]) -> str:
     """The picture: solutions appear in the order in which they were measured, with the front as it was then."""
     axes, count = Axes(solutions), len(solutions)
     ends = sorted({max(1, round(count * stage / STAGES)) for stage in range(1, STAGES + 1)})
-    times = [0.66 * end / count for end in ends]
+    times = [0.66 * (end - ends[0]) / count for end in ends]  # something is seen from the first moment on
     body = [*_axes(axes)]
     before = 0
     for end, time, after in zip(ends, times, [*times[1:], 1.0], strict=True):
@@ -106,7 +106,8 @@ def _line(axes: Axes, front: Sequence[Solution], time: float, after: float) -> s
     places = [(axes.x(each.figure("loss") or 0.0), axes.y(each.figure("risk") or 0.0)) for each in front]
     path = "".join(f"H{x:.1f}V{y:.1f}" if number else f"M{x:.1f},{y:.1f}" for number, (x, y) in enumerate(places))
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{FOUND}"/>' for x, y in places)
-    return f'<g><path d="{path}" fill="none" stroke="{FOUND}" stroke-width="2"/>{dots}{_shown(time, after)}</g>'
+    still = ' opacity="0"' if after < 1.0 else ""  # where nothing moves, only the last front is seen
+    return f'<g{still}><path d="{path}" fill="none" stroke="{FOUND}" stroke-width="2"/>{dots}{_shown(time, after)}</g>'
 
 
 def main(words: list[str]) -> None:

@@ -30,23 +30,55 @@ def blocks(page: Path) -> list[tuple[str, str]]:
     return [(match[1], match[2]) for match in BLOCK.finditer(page.read_text(encoding="utf-8"))]
 
 
-RUNNABLE = [page for page in PAGES if any(kind in ("sh", "python") for kind, _ in blocks(page))]
+RUNNABLE = [page for page in PAGES if any(kind in ("sh", "python", "console") for kind, _ in blocks(page))]
 
 
-def carry_out(command: str) -> None:
+def carry_out(command: str, code: int = 0) -> str:
     """One line of shell: crypsis commands run in this process; installing and testing are CI's own business."""
     if command.startswith(("pip ", "python ")) or not command:
-        return
+        return ""
     words = shlex.split(command, comments=True)
     if not words:
-        return
+        return ""
     assert words[0] == "crypsis", f"the documentation runs something else: {command}"
     said = io.StringIO()
     with redirect_stdout(said), redirect_stderr(said), patch.object(sys, "argv", words):
         try:
             main()
+            ended: object = 0
         except SystemExit as ending:
-            assert ending.code in (0, None), f"{command}\n{said.getvalue()}"
+            ended = ending.code or 0
+    assert ended == code, f"{command}\n{said.getvalue()}"
+    return said.getvalue()
+
+
+def carry_out_console(text: str) -> None:
+    """Lines after `$` are commands; the others must be printed by the last one, in this order.
+
+    Figures may differ. `…` ends a line that goes on, and stands alone for lines left out; `# exit code 1` after a
+    command says how it ends.
+    """
+    printed: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            ending = re.search(r"# exit code (\d)", line)
+            printed = [plain(each) for each in carry_out(line[2:], int(ending[1]) if ending else 0).splitlines()]
+        elif (expected := plain(line.removesuffix("…"))) != "":
+            same = (lambda each, want=expected: each.startswith(want)) if line.endswith("…") else expected.__eq__
+            place = next((at for at, each in enumerate(printed) if same(each)), None)
+            assert place is not None, f"not printed, or not in this order: {line}"
+            printed = printed[place + 1 :]
+
+
+def plain(line: str) -> str:
+    """A printed line without its figures and the widths of its columns."""
+    return re.sub(r"\d+(?:\.\d+)?", "0", " ".join(line.split()))
+
+
+def test_a_line_that_a_command_does_not_print_is_seen() -> None:
+    carry_out_console("$ crypsis rulebooks\n…\n")
+    with pytest.raises(AssertionError, match="not printed, or not in this order: no such line"):
+        carry_out_console("$ crypsis rulebooks\nno such line\n")
 
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda p: str(p.relative_to(ROOT)))
@@ -62,9 +94,30 @@ def test_the_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pyt
         if kind == "sh":
             for line in text.splitlines():
                 carry_out(line.strip())
+        elif kind == "console":
+            carry_out_console(text)
         elif kind == "python":
             with redirect_stdout(io.StringIO()):
                 exec(compile(text, str(page.name), "exec"), names)
+
+
+LONGEST = 1500
+"""Words of a page, tables and code included; of tables that a program prints only what stands beside them counts."""
+PRINTED = {ROOT / "docs" / "conformance.md"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_page_is_read_in_one_sitting(page: Path) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    words = sum(len(line.split()) for line in lines if not (page in PRINTED and line.startswith("|")))
+    assert words <= LONGEST, f"{page.name}: {words} words; split it by subject or cut what nobody needs"
+
+
+def test_every_page_has_a_place_in_the_site() -> None:
+    listed = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in PAGES[1:]:
+        name = str(page.relative_to(ROOT / "docs"))
+        assert name in listed or name.startswith("decisions/0"), f"{name} is in no menu"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
