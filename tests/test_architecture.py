@@ -20,6 +20,7 @@ LAYERS = {
     "lazy_imports": 0,
     "html_tables": 0,
     "home": 0,
+    "extras": 1,
     "registry": 1,
     "engines": 1,
     "tasks": 2,
@@ -112,6 +113,7 @@ HEAVY = (
     "jinja2",
     "vl_convert",
     "sklearn",
+    "starlette",
 )
 
 

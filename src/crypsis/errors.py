@@ -31,6 +31,10 @@ class Interrupted(SearchError):
     """A run cannot write its results; earlier results are kept and the run can be resumed. Exit code 3."""
 
 
+class ExtraMissing(CrypsisError, ImportError):
+    """What was asked needs a package that an extra of the installation brings. Exit code 2."""
+
+
 class EngineError(CrypsisError):
     """An engine is not available or was lost."""
 

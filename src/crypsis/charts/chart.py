@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crypsis.errors import PlanError, listing
+from crypsis.extras import import_extra
 
 Spec = dict[str, Any]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
@@ -102,25 +103,24 @@ def drawable_specification(spec: Any) -> Any:
     return [drawable_specification(each) for each in spec] if isinstance(spec, (list, tuple)) else spec
 
 
+def require_renderer() -> Any:
+    """The library that draws charts, which the extra `pictures` installs."""
+    return import_extra("vl_convert", "pictures", "drawing a chart")
+
+
 def to_svg(spec: Spec) -> str:
     """Render a specification as SVG."""
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_svg(drawable_specification(spec)))
+    return str(require_renderer().vegalite_to_svg(drawable_specification(spec)))
 
 
 def to_png(spec: Spec, scale: float = 2.0) -> bytes:
     """Render a specification as PNG."""
-    import vl_convert
-
-    return bytes(vl_convert.vegalite_to_png(drawable_specification(spec), scale=scale))
+    return bytes(require_renderer().vegalite_to_png(drawable_specification(spec), scale=scale))
 
 
 def to_html(spec: Spec) -> str:
     """Render a specification as an HTML page that needs no network."""
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_html(drawable_specification(spec), bundle=True))
+    return str(require_renderer().vegalite_to_html(drawable_specification(spec), bundle=True))
 
 
 # -- The chart of a front in a notebook.

@@ -21,15 +21,19 @@ NEEDED = (
     "scipy",
     "numba",
     "polars",
-    "pyarrow",
     "narwhals",
     "pydantic",
     "jinja2",
     "joblib",
     "filelock",
-    "vl_convert",
 )
-HELPFUL = {"pandas": "pandas frames in and out", "dask": "a cluster as engine"}
+HELPFUL = {
+    "starlette": "the studio, from the extra studio",
+    "vl_convert": "charts as pictures, from the extra pictures",
+    "pyarrow": "tables larger than memory, from the extra large",
+    "pandas": "pandas frames in and out",
+    "dask": "a cluster as engine, from the extra dask",
+}
 
 
 def doctor(

@@ -60,7 +60,9 @@ def generalise(
     from crypsis.plan import Plan
     from crypsis.release.lazy_release import provable
     from crypsis.searches.pbg_ea.evaluation import evaluate_lattice, optimal_lattice_node
+    from crypsis.table.lazy import require_arrow
 
+    require_arrow()
     document = Plan.read(plan)
     _refuse(document)
     k, l = provable(document.models())  # noqa: E741

@@ -9,6 +9,7 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.output import say
+from crypsis.extras import import_extra
 
 
 def studio(
@@ -31,6 +32,8 @@ def studio(
 
     Data, goal, front, comparison and release on local pages; Ctrl-C ends it.
     """
+    for package in ("starlette", "uvicorn"):
+        import_extra(package, "studio", "the studio")
     from crypsis.studio import serve_studio
 
     serve_studio(path, port, say, form.given_form(), browser=browser, own_name=own_name)

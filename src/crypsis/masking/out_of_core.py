@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
@@ -27,6 +25,7 @@ from crypsis.masking.calibration import calibration_means
 from crypsis.masking.partitioning import Blocks
 from crypsis.table.encoding import encode_series_zeros
 from crypsis.table.files import atomic_folder
+from crypsis.table.lazy import require_arrow
 from crypsis.table.precision import Scales
 
 SAMPLE = 200_000
@@ -221,6 +220,7 @@ def _check_request(files: Sequence[Path], names: Sequence[str], k: int, drop: Se
     """How many records there are, once all that was asked for is possible."""
     if k < 2:
         raise PlanError(f"k is {k} and groups need at least 2 records; choose 2 or more")
+    pa, pq = require_arrow(), require_arrow("pyarrow.parquet")
     try:
         schema, rows = pq.read_schema(files[0]), sum(int(pq.read_metadata(path).num_rows) for path in files)
     except (pa.ArrowInvalid, OSError):
@@ -272,6 +272,7 @@ def _sample(files: Sequence[Path], names: Sequence[str], rows: int, rng: Generat
 
 
 def _batches(files: Sequence[Path], names: Sequence[str] | None) -> Any:
+    pq = require_arrow("pyarrow.parquet")
     for path in files:
         with pq.ParquetFile(path, pre_buffer=False) as file:
             for batch in file.iter_batches(BATCH, columns=None if names is None else list(names)):
@@ -283,7 +284,8 @@ def _deal(
 ) -> NDArray[np.int64]:
     """Every record to the file of its block; → how many each got."""
     counts = np.zeros(int(cuts.leaf.max()) + 1, dtype=np.int64)
-    writers: dict[int, pq.ParquetWriter] = {}
+    pq = require_arrow("pyarrow.parquet")
+    writers: dict[int, Any] = {}
     with ExitStack() as open_files:
         for batch in _batches(files, None):
             kept = batch.drop(drop)

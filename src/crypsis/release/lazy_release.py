@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,8 +22,6 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -54,7 +52,7 @@ from crypsis.table.encoding import Source
 from crypsis.table.equivalence_classes import class_columns_by_key, classes_of, equivalence_classes, pack_class_codes
 from crypsis.table.frames import table_of
 from crypsis.table.lattice import Lattice
-from crypsis.table.lazy import RECORDS, Lazy, LazyTable, batches, engine_of_lazy_frame, scan, tally
+from crypsis.table.lazy import RECORDS, Lazy, LazyTable, batches, engine_of_lazy_frame, require_arrow, scan, tally
 from crypsis.table.lookalikes import DIGITS, count_without_lookalikes, fold_label
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.suppression import Rule, allowed_records, code_of_suppression_rule, suppress
@@ -71,8 +69,8 @@ BATCH = 250_000
 
 def shuffle_lazy_release(data: Path, rng: Generator) -> None:
     """Shuffle the written files of a lazy release, whose data are never read as a whole."""
-    files = sorted(data.glob("*.parquet"))
-    rows = sum(int(pq.read_metadata(path).num_rows) for path in files)
+    pa, files = require_arrow(), sorted(data.glob("*.parquet"))
+    rows = _count_written(files)
     number = min(max(1, -(-rows // PART)), MOST_PARTS)
     parts = data / "parts"
     parts.mkdir()
@@ -87,8 +85,13 @@ def shuffle_lazy_release(data: Path, rng: Generator) -> None:
     shutil.rmtree(parts)
 
 
+def _count_written(files: Iterable[Path]) -> int:
+    return sum(int(pl.scan_parquet(path).select(pl.len()).collect().item()) for path in files)
+
+
 def _distribute(files: list[Path], parts: Path, number: int, rng: Generator) -> None:
     """Parts are streams, since a Parquet writer would keep every small batch in memory until it is closed."""
+    pa, pq = require_arrow(), require_arrow("pyarrow.parquet")
     squeezed = pa.ipc.IpcWriteOptions(compression="lz4")
     with ExitStack() as open_files:
         writers: dict[int, Any] = {}
@@ -272,9 +275,10 @@ def _sink(frame: Lazy, map_frame: Callable[[Lazy], Lazy], data: Path) -> None:
     """Write Parquet files into a new folder; polars writes some records at a time."""
     native = frame.to_native()
     if isinstance(native, pl.LazyFrame):
+        pq = require_arrow("pyarrow.parquet")
         data.mkdir()
         with ExitStack() as open_files:
-            writer: pq.ParquetWriter | None = None
+            writer: Any = None
             for batch in batches(native):
                 made = map_frame(nw.from_native(batch.lazy())).collect().to_polars().to_arrow()
                 if writer is None:
@@ -496,7 +500,7 @@ def _schema_of_counts(node: CountedRelease, data: Path, pattern: str) -> dict[st
         if column.name in node.written.columns and entry["kind"] != Kind.NUMERIC:
             entry["categories"] = sorted(node.written[column.name].drop_nulls().cast(pl.String).unique().to_list())
         columns.append(entry)
-    rows = sum(int(pq.read_metadata(path).num_rows) for path in data.glob(pattern))
+    rows = _count_written(data.glob(pattern))
     return {"format": "parquet", "file": pattern, "missing": "", "rows": rows, "columns": columns}
 
 

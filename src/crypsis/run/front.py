@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crypsis.charts import Chart
-from crypsis.charts.chart import scatter
+from crypsis.charts.chart import require_renderer, scatter
 from crypsis.errors import PlanError, SearchError, listing, unknown_column
 from crypsis.evolution.frontier import Contribution, rank_frontier_contributions, spread_frontier_positions
 from crypsis.html_tables import cell_text, draw_html_table
@@ -355,7 +355,13 @@ class Front:
         -------
         Chart
             A notebook shows it; ``.save("front.png")`` writes PNG, SVG or HTML.
+
+        Raises
+        ------
+        ExtraMissing
+            If the extra `pictures` is not installed.
         """
+        require_renderer()
         on = {solution.number for solution in self.solutions}
         values = [
             {

@@ -27,7 +27,7 @@ from crypsis.masking.coding import code_within_domain
 from crypsis.table.attribute import Attribute
 from crypsis.table.builders import TOP, attach_built_hierarchy, build_hierarchy, centres_of_built_intervals
 from crypsis.table.encoding import Source
-from crypsis.table.frames import to_frame, wrap
+from crypsis.table.frames import to_frame, to_pandas, wrap
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.profile import builder_profile_suggests
 from crypsis.table.table import Table
@@ -224,12 +224,16 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         whole = given.frame.with_columns(*(restored[name] for name in self.columns_))
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         if given.dtype is None and wanted != "default":
-            return whole.to_pandas() if wanted == "pandas" else whole.to_polars()
+            return _as_pandas(whole) if wanted == "pandas" else whole.to_polars()
         answer = _as_array(whole)
         if given.dtype is None or answer.dtype.kind not in NUMERIC or given.dtype.kind not in NUMERIC:
             return answer
         keep = self._moves_values or given.dtype.kind == "f"
         return answer.astype(given.dtype if keep else np.float64)
+
+
+def _as_pandas(frame: Any) -> Any:
+    return to_pandas(frame.to_native()) if isinstance(frame.to_native(), pl.DataFrame) else frame.to_pandas()
 
 
 def _as_array(frame: Any) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -89,7 +90,7 @@ def _as_polars(series: Any, backend: str, name: str) -> pl.Series:
     try:
         if str(series.dtype).startswith(("period", "interval")):
             raise TypeError("a type that only pandas has")
-        converted = nw.from_native(series, series_only=True).to_polars()
+        converted = _from_pandas(series)
     except (TypeError, ValueError, pl.exceptions.PolarsError):
         lost = series.isna().to_numpy()
         cells = [None if gone else str(cell) for cell, gone in zip(series, lost, strict=True)]
@@ -97,6 +98,17 @@ def _as_polars(series: Any, backend: str, name: str) -> pl.Series:
     if converted.dtype.is_float():
         converted = converted.fill_nan(None).clone()
     return pl.Series(name, converted)
+
+
+def _from_pandas(series: Any) -> pl.Series:
+    """A pandas series as a polars series, cell by cell where pyarrow is absent and the type is not one of numpy."""
+    if find_spec("pyarrow") is not None or series.dtype.kind in "biufmM" and isinstance(series.dtype, np.dtype):
+        return nw.from_native(series, series_only=True).to_polars()
+    lost = series.isna().to_numpy()
+    made = pl.Series([None if gone else cell for cell, gone in zip(series, lost, strict=True)])
+    if made.dtype == pl.Object:
+        raise TypeError("cells of a type that polars has not")
+    return made
 
 
 def _declared_categories(series: Any, backend: str) -> Declared | None:
@@ -350,7 +362,33 @@ def to_frame_like(table: Table, source: Table) -> Frame:
     made = pl.DataFrame([_fresh(table, name) for name in table.names]).filter(pl.Series(table.kept))
     origin = source.origin
     backend = origin.backend if isinstance(origin, Origin) else "polars"
-    return made.to_pandas() if backend == "pandas" else made.to_arrow() if backend == "pyarrow" else made
+    return to_pandas(made) if backend == "pandas" else made.to_arrow() if backend == "pyarrow" else made
+
+
+def to_pandas(frame: pl.DataFrame) -> Any:
+    """A polars frame as a pandas frame, with pyarrow or without.
+
+    Whole numbers and truth values with holes become floats and objects, as `polars.DataFrame.to_pandas` makes them.
+    """
+    import pandas as pd
+
+    return pd.DataFrame({column.name: _fresh_to_pandas(column) for column in frame.get_columns()})
+
+
+def _fresh_to_pandas(column: pl.Series) -> Any:
+    import pandas as pd
+
+    if isinstance(column.dtype, (pl.Enum, pl.Categorical)):
+        words = column.cast(pl.String)
+        ordered = isinstance(column.dtype, pl.Enum)
+        labels = column.dtype.categories if ordered else words.drop_nulls().unique(maintain_order=True)
+        return pd.Categorical(words.to_list(), labels.to_list(), ordered=ordered)
+    if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone:
+        naive = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
+        return pd.Series(naive).dt.tz_localize("UTC").dt.tz_convert(column.dtype.time_zone)
+    if column.dtype == pl.Date:
+        return column.cast(pl.Datetime("ms")).to_numpy()
+    return column.to_numpy() if column.dtype.is_numeric() or column.dtype.is_temporal() else column.to_list()
 
 
 def _arrow_mask(kept: NDArray[np.bool_]) -> Any:
@@ -623,7 +661,7 @@ def _to_pandas(fresh: pl.Series, native: Any) -> Any:
         if nullable:
             return numbers.astype("Float32" if fresh.dtype == pl.Float32 else "Float64")
         return numbers
-    moments = pd.Series(fresh.to_pandas().to_numpy(), index=index, name=name)
+    moments = pd.Series(fresh.to_numpy(), index=index, name=name)
     if arrow:
         return pd.Series(pd.array(fresh.to_list(), dtype=dtype), index=index, name=name)
     if getattr(dtype, "tz", None) is not None:

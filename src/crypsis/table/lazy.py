@@ -26,6 +26,7 @@ from crypsis.errors import (
     suggestion,
     unknown_column,
 )
+from crypsis.extras import import_extra
 from crypsis.table.attribute import UNPUBLISHED, Attribute, Role, read_role
 from crypsis.table.builders import merges
 from crypsis.table.encoding import Source, encode_lazy_zeros, encode_series_zeros
@@ -315,13 +316,17 @@ def read_columns(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
     return pl.concat(list(batches(native.select(names))))
 
 
+def require_arrow(module: str = "pyarrow") -> Any:
+    """The library that writes data which are never read as a whole, or a module of it; the extra `large` installs it."""
+    return import_extra(module, "large", "writing data that are never read as a whole")
+
+
 def write_replaced(frame: Lazy, columns: pl.DataFrame, path: Path) -> Path:
     """A Parquet copy of data that are not read as a whole, with some columns replaced row by row."""
-    import pyarrow.parquet as pq
-
+    pq = require_arrow("pyarrow.parquet")
     first, order = 0, frame.collect_schema().names()
     with ExitStack() as open_files:
-        writer: pq.ParquetWriter | None = None
+        writer: Any = None
         for batch in batches(frame.to_native()):
             own = columns[first : first + len(batch)]
             made = batch.with_columns(own.get_columns()).select(order).to_arrow()
