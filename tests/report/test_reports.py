@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,12 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crypsis.charts import bars_svg, draw_front_svg, heat_map_svg
+from browsing import chromium
+from crypsis.charts import bars_svg, draw_front_svg, draw_interval_svg, heat_map_svg
 from crypsis.charts.svg import nice_ticks
 from crypsis.masking import Microaggregation
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
 from crypsis.release import MeasuredLimit, ReleaseDescription, publish
+from crypsis.report import external_html, internal_html
 from crypsis.report.histograms import histograms_of_distributions
 from crypsis.rulebook import read_rulebook
 from crypsis.table.example import example
@@ -157,8 +160,109 @@ def test_the_external_report_has_no_risk_setting_or_reason(bundle: Path) -> None
         assert repr(reading["value"]) not in outside or reading["value"] == 0.0, "a zero is not a figure of its own"
     for secret in ("minute 4", "918273645", "neighbour", "salted", "linkage", "hardest", "attained"):
         assert secret not in outside, secret
-    for shown in ("People by sex", "What was lost", "What holds", "suppressed to protect"):
+    for shown in ("People by sex", "what was lost", "What holds", "suppressed to protect"):
         assert shown in outside
+
+
+def first_page(bundle: Path, name: str) -> str:
+    found = re.search(r'<section class="first[^"]*">(.*?)</section>', text(bundle, name), re.DOTALL)
+    assert found, "the first page is a section of its own"
+    return found[1]
+
+
+def test_the_first_page_tells_analysts_what_was_done_and_how_to_use_the_file(bundle: Path) -> None:
+    page = first_page(bundle, "public/report.html")
+    words = " ".join(" ".join(Page(page).words).split())
+    for expected in (
+        "What was done",
+        "each number is that of a group of similar records",
+        "How to use it",
+        "No weight:",
+        "Empty cells were never collected, or blanked to protect people:",
+        "Left out: 4 records (1.3 %)",
+        "What not to conclude",
+        "do not link the records with other files of people",
+        "Age and income: moved by",
+    ):
+        assert expected in words, expected
+    facts = json.loads(text(bundle, "public/report.json"))
+    mean = next(each for each in facts["estimates"][0]["figures"] if each["figure"] == "mean")
+    assert f"mean {number_text(mean['before'])}" in words
+    low, high = (mean["before"] + sign * 1.96 * mean["error"] for sign in (-1, 1))
+    assert f"({low:.4g}–{high:.4g})" in words, "an estimate has its interval"
+    assert page.count("<svg") == sum(
+        column["loss"] is not None or column["missing"] >= 0 for column in facts["columns"]
+    )
+
+
+def test_the_first_page_of_the_internal_report_is_the_one_to_sign(bundle: Path) -> None:
+    page = first_page(bundle, "internal/report.html")
+    words = " ".join(" ".join(Page(page).words).split())
+    for expected in (
+        "1 What is released, and for whom",
+        "296 of 300 records , 4 suppressed",
+        "For whom, under which terms:",
+        "296 of 296 yes",
+        "takes the nearest record",
+        "assigns people to records one-to-one, learned on a similar file",
+        "them and diagnosis",
+        "released to a closed group, minute 4",
+        "5 What was not looked at",
+        "individual-risk: the table has no sampling weights",
+        "Date and signature",
+    ):
+        assert expected in words, expected
+
+
+@pytest.mark.parametrize("name", ["public/report.html", "internal/report.html"])
+def test_measures_and_their_definitions_are_in_the_appendix(bundle: Path, name: str) -> None:
+    before, appendix = text(bundle, name).split('<section class="appendix">')
+    assert "<dt>" not in before
+    for reading in json.loads(text(bundle, name.replace("html", "json")))["losses"]:
+        assert f"<dt>{reading['measure']}</dt>" in appendix
+    assert "<details><summary>All measures" in appendix, "closed on a screen, printed after a page break"
+
+
+def test_reports_are_drawn_without_a_chart_library(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    for part, render in (("public", external_html), ("internal", internal_html)):
+        facts = json.loads(text(bundle, f"{part}/report.json"))
+        assert render(facts) == text(bundle, f"{part}/report.html")
+
+
+def many_columns(facts: dict[str, object], count: int) -> dict[str, object]:
+    """The same facts with every column several times, under other and longer names."""
+    changed = dict(facts)
+    for key in ("columns", "estimates"):
+        if key in facts:
+            own = facts[key]
+            assert isinstance(own, list)
+            changed[key] = [
+                {**own[at % len(own)], "name": f"column-{at}-of-{count}"} for at in range(count)
+            ]  # fmt: skip
+    return changed
+
+
+def test_the_first_page_fits_on_a_sheet_of_paper(bundle: Path, tmp_path: Path) -> None:
+    """A4 with the margins of the style sheet, for 9 columns as they are, for 16 and for 100."""
+    program = chromium()
+    from playwright.sync_api import sync_playwright
+
+    wide, high = int((210 - 2 * 14) / 25.4 * 96), int((297 - 2 * 13) / 25.4 * 96)
+    outside, inside = (json.loads(text(bundle, f"{part}/report.json")) for part in ("public", "internal"))
+    pages = {"internal": internal_html(inside)}
+    pages |= {f"public {n}": external_html(many_columns(outside, n)) for n in (9, 16, 100)}
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        sheet = browser.new_page(viewport={"width": wide, "height": high})
+        sheet.emulate_media(media="print")
+        for name, page in pages.items():
+            (tmp_path / "page.html").write_text(page, encoding="utf-8")
+            sheet.goto((tmp_path / "page.html").as_uri())
+            first = sheet.evaluate("document.querySelector('.first').getBoundingClientRect().bottom")
+            assert first <= high, f"the first page of {name} is {first:.0f} of {high} pixels long"
+            assert sheet.evaluate("document.documentElement.scrollWidth") <= wide, name
+        browser.close()
 
 
 def test_the_external_figures_are_rounded(bundle: Path) -> None:
@@ -236,6 +340,19 @@ def test_bars_are_as_tall_as_their_values() -> None:
     boxes = re.findall(r'height="([\d.]+)" fill="(#8a8f98|#0b6e4f)"', bars_svg("t", ["a"], [3], [6], "n"))
     tall = {colour: float(height) for height, colour in boxes}
     assert tall["#0b6e4f"] == pytest.approx(2 * tall["#8a8f98"])
+
+
+def test_an_estimate_is_drawn_in_its_interval_and_outside_of_it() -> None:
+    def mark(after: float) -> tuple[float, str]:
+        found = re.search(r'cx="([\d.]+)".*?stroke="(#\w+)"', draw_interval_svg(10.0, after, 2.0))
+        assert found
+        return float(found[1]), found[2]
+
+    middle, inside = mark(10.0)
+    assert mark(13.9)[1] == inside
+    assert mark(14.0)[1] != inside, "two standard errors are outside"
+    assert mark(6.0)[0] < middle < mark(14.0)[0]
+    assert mark(100.0)[0] == mark(1000.0)[0], "what lies beyond the scale is at its end"
 
 
 @given(st.floats(1e-9, 1e9))

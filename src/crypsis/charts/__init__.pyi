@@ -12,5 +12,6 @@ from crypsis.charts.chart import (
 from crypsis.charts.svg import (
     bars_svg as bars_svg,
     draw_front_svg as draw_front_svg,
+    draw_interval_svg as draw_interval_svg,
     heat_map_svg as heat_map_svg,
 )

@@ -105,6 +105,25 @@ def heat_map_svg(pairs: Sequence[Mapping[str, Any]]) -> str:
     return _picture(left + max(len(names) - 1, 1) * wide + 12, bottom + 78, drawn)
 
 
+def draw_interval_svg(before: float, after: float, error: float) -> str:
+    """Draw an estimate as an SVG picture: the 95 % interval of the original as a band, the released value as a mark.
+
+    The scale is that of standard errors and the same for every estimate; a mark beyond it is drawn open at the end.
+    """
+    wide, high, ends = 84.0, 12.0, 4.0
+    away = (after - before) / error
+    x = wide / 2 + wide / 2 * max(-1.0, min(1.0, away / ends)) * 0.93
+    band = wide / 2 * 1.96 / ends
+    inside, colour = abs(away) <= ends, AFTER if abs(away) <= 1.96 else "#a3261d"
+    drawn = [
+        _line(0, high / 2, wide, high / 2),
+        f'<rect x="{_n(wide / 2 - band)}" y="2.5" width="{_n(2 * band)}" height="{_n(high - 5)}" fill="#c9cfd6"/>',
+        _line(wide / 2, 1, wide / 2, high - 1),
+        f'<circle cx="{_n(x)}" cy="{_n(high / 2)}" r="3" fill="{colour if inside else "#fff"}" stroke="{colour}"/>',
+    ]
+    return _picture(wide, high, drawn)
+
+
 def nice_ticks(most: float, count: int = 5) -> list[float]:
     """Round numbers from 0 to at least the largest, about so many.
 

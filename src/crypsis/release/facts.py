@@ -27,6 +27,7 @@ from crypsis.release.manifest import remove_seeds_for_manifest
 from crypsis.release.published import Population
 from crypsis.release.signing import fingerprint_seed
 from crypsis.report.content import (
+    EVERYTHING,
     LimitResult,
     RecordHarm,
     ReportContent,
@@ -47,8 +48,6 @@ from crypsis.version import __version__
 
 USUAL = Usefulness()
 """Thresholds where no plan gives any."""
-EVERYTHING = "every quasi-identifier"
-"""Name of the scenario that is always reported: an intruder who knows every quasi-identifier."""
 
 
 POINT = ("name", "family", "kind", "loss", "risk", "intruder")
@@ -203,7 +202,7 @@ def collect_report_facts(
         order=facts.order,
         rows_before=len(masked),
         rows_after=rows,
-        columns=describe_columns_for_reports(before if known else None, visible, dict(by_column)),
+        columns=describe_columns_for_reports(before if known else None, visible, dict(by_column), description.family),
         verdicts_before=tuple(facts.before(m, original, before) for m in facts.models) if original is not None else (),
         verdicts=tuple(facts.verdicts),
         smallest_class=facts.smallest_class,

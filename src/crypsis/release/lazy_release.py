@@ -38,14 +38,14 @@ from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.bundle import write_bundle
-from crypsis.release.facts import EVERYTHING, ReleaseDescription
+from crypsis.release.facts import ReleaseDescription
 from crypsis.release.findings import MOST_COMBINATIONS, check_finding_waivers, refuse_open, split_waivers
 from crypsis.release.leaks import COUNTED, refuse_leaks
 from crypsis.release.manifest import remove_seeds_for_manifest, write_beside_manifest
 from crypsis.release.published import Order
 from crypsis.report import ReportContent
 from crypsis.report.codebook import PublishedLabels
-from crypsis.report.content import ReportedColumn, ReportedScenario, findings_for_internal_report
+from crypsis.report.content import EVERYTHING, ReportedColumn, ReportedScenario, findings_for_internal_report
 from crypsis.rulebook import Rulebook
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.encoding import Source

@@ -163,10 +163,11 @@ def _fixed_words() -> str:
         *OTHER_WORDS,
     ]
     texts += [
-        masking_treatment_text(each, n, masked=on, replaced=True)
+        masking_treatment_text(each, n, masked=on, replaced=True, shared=shared)
         for each in Treatment
         for n in (1, 2)
         for on in (True, False)
+        for shared in (True, False)
     ]
     texts += [recomputed_text("0"), *map(published_weight_text, ("rounded:1", "noise:1", "raked", "raked:0"))]
     texts += [word for kind in (Order, WrittenFormat, Dates, Sense, Better) for word in get_args(kind)]

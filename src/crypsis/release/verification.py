@@ -139,7 +139,7 @@ PUBLIC_MANIFEST = {"format", "crypsis", "files", "requirements", "rulebook", "se
 INTERNAL_MANIFEST = {"format", "public", "files", "measured", "rulebook", "seal", *internal_claims(_NOTHING)}
 EXTERNAL_REPORT = {*external_facts(_NOTHING), "analyses", "estimates", "weighted"}
 INTERNAL_REPORT = {each.name for each in fields(ReportContent)} | {"suppressed"}
-COLUMN = {"name", "role", "kind", "treatment", "distinct", "loss"}
+COLUMN = {"name", "label", "role", "kind", "treatment", "missing", "distinct", "loss"}
 ANALYSES = {"drawn", "kept", "text", "public"}
 ESTIMATES = {"name", "numeric", "figures"}
 USE = {"name", "at_most", "kept", *PUBLIC_READING}
@@ -413,6 +413,8 @@ def _check_codebook(public: Path, report: Mapping[str, Any], table: Table | None
         same = told == [(c["name"], c["kind"], c["role"], c.get("categories")) for c in schema["columns"]]
         done = [(c["treatment"], c["distinct"]) for c in report["columns"]]
         same &= [(c["done"], c["values"]) for c in book["columns"]] == done
+        counted = [(c["label"], c["missing"]) for c in report["columns"] if c["missing"] is not None]
+        same &= not counted or counted == [(c["label"], c["missing"]) for c in book["columns"]]
         same &= [book[key] for key in ("title", "rows", "file")] == [report["title"], report["rows"], schema["file"]]
         same &= [ROLE_WORDS[Role(c["role"])] for c in book["columns"]] == [c["meaning"] for c in book["columns"]]
         same &= book["rules"] == list(RULES)

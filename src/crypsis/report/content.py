@@ -25,7 +25,7 @@ from crypsis.report.histograms import FEW, Histogram
 from crypsis.rulebook.rules import RuleResult
 from crypsis.table.attribute import Role
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.table import LOCAL, Table
+from crypsis.table.table import AGGREGATION, LOCAL, Table
 from crypsis.text import (
     attack_finding_text,
     attacker_text,
@@ -36,6 +36,8 @@ from crypsis.text import (
 )
 from crypsis.text.attacks import attacked_share_text
 
+EVERYTHING = "every quasi-identifier"
+"""Name of the scenario that is always reported: an intruder who knows every quasi-identifier."""
 RECEIVED = "as received"
 """Treatment of every column where no original is given."""
 
@@ -52,23 +54,26 @@ class ReportedColumn:
     distinct_after: int | None
     changed: float | None  # share of released cells that differ from the original, 0–100; None without an original
     loss: float | None = None  # mean cell loss, 0–100, of a quasi-identifier with an original
+    missing: int | None = None  # empty cells of the released file; None for a column that was not counted
+    label: str = ""  # what the source calls it, beside its name
 
 
 def describe_columns_for_reports(
-    original: Table | None, masked: Table, losses: Mapping[str, float] | None = None
+    original: Table | None, masked: Table, losses: Mapping[str, float] | None = None, family: str = ""
 ) -> tuple[ReportedColumn, ...]:
     """Content of the two reports as plain data: a description of every published column, as plain data."""
     if original is None:
         return tuple(_describe_received(masked, name) for name in masked.names)
-    return tuple(_describe_column(original, masked, name, (losses or {}).get(name)) for name in masked.names)
+    return tuple(_describe_column(original, masked, name, (losses or {}).get(name), family) for name in masked.names)
 
 
 def _describe_received(masked: Table, name: str) -> ReportedColumn:
     attribute, distinct = masked.attribute(name), _distinct(masked, name, masked.kept)
-    return ReportedColumn(name, attribute.role.value, attribute.kind.value, RECEIVED, distinct, distinct, None)
+    missing, role, kind = int(masked.missing(name)[masked.kept].sum()), attribute.role.value, attribute.kind.value
+    return ReportedColumn(name, role, kind, RECEIVED, distinct, distinct, None, None, missing, attribute.label)
 
 
-def _describe_column(original: Table, masked: Table, name: str, loss: float | None) -> ReportedColumn:
+def _describe_column(original: Table, masked: Table, name: str, loss: float | None, family: str) -> ReportedColumn:
     attribute, level, groups = original.attribute(name), masked.level(name), 0
     replaced = False
     if level == LOCAL:
@@ -83,7 +88,8 @@ def _describe_column(original: Table, masked: Table, name: str, loss: float | No
         other = Treatment.MOVED if attribute.numeric else Treatment.REPLACED
         treatment = Treatment.UNCHANGED if changed == 0 else other
     quasi = masked.attribute(name).role is Role.QUASI_IDENTIFIER
-    done = masking_treatment_text(treatment, groups, masked=quasi, replaced=replaced)
+    shared = family == AGGREGATION
+    done = masking_treatment_text(treatment, groups, masked=quasi, replaced=replaced, shared=shared)
     if attribute.derived and treatment is not Treatment.UNCHANGED:
         done = recomputed_text(attribute.derived)
     if attribute.publish:
@@ -99,6 +105,8 @@ def _describe_column(original: Table, masked: Table, name: str, loss: float | No
         _distinct(masked, name, masked.kept),
         changed,
         loss,
+        int(blank.sum()),
+        attribute.label,
     )
 
 
@@ -358,7 +366,7 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
         **{name: internal[name] for name in same},
         "rows": internal["rows_after"],
         "columns": [
-            {name: column[name] for name in ("name", "role", "kind", "treatment")}
+            {name: column[name] for name in ("name", "label", "role", "kind", "treatment", "missing")}
             | {"distinct": column["distinct_after"], "loss": _public_loss(column)}
             for column in internal["columns"]
         ],
@@ -397,8 +405,13 @@ def _answers(card: Mapping[str, Any]) -> dict[str, Any]:
 def _public_estimates(column: Mapping[str, Any], *, errors: bool = False) -> dict[str, Any]:
     """The open figures of a column, rounded; of a category the values that the file has.
 
-    `errors`: with the standard errors of the original.
+    `errors`: with all standard errors of the original; without, those that follow from open figures: of the mean, and
+    of shares.
     """
+
+    def derived(figure: Mapping[str, Any]) -> bool:
+        return figure["figure"] == "mean" or not column["numeric"]
+
     shown = [each for each in column["figures"] if each["public"] and (column["numeric"] or each["after"])]
     figures = [
         {
@@ -406,7 +419,7 @@ def _public_estimates(column: Mapping[str, Any], *, errors: bool = False) -> dic
             "before": None if each["before"] is None else _round_beyond(each["before"], each["one_record"]),
             "after": None if each["after"] is None else _round_beyond(each["after"], each["one_record"]),
             "inside": each["inside"],
-            **({"error": each["error"] and float(f"{each['error']:.2g}")} if errors else {}),
+            **({"error": each["error"] and float(f"{each['error']:.2g}")} if errors or derived(each) else {}),
         }
         for each in shown
     ]

@@ -6,7 +6,7 @@ A page is rendered from the JSON content alone, so that the page can be rendered
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,12 +14,20 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
-from crypsis.attacks.linkage import MeasuredAttack, choose_worst_linkage
-from crypsis.charts import bars_svg, draw_front_svg, heat_map_svg
+from crypsis.attacks.linkage import Attacker, MeasuredAttack, choose_worst_linkage
+from crypsis.charts import bars_svg, draw_front_svg, draw_interval_svg, heat_map_svg
+from crypsis.errors import listing
 from crypsis.evolution.frontier import rank_frontier_contributions
+from crypsis.measures.measure import measures
+from crypsis.measures.utility.estimates import NORMAL
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
-from crypsis.report.content import ReportContent, guaranteed_columns_for_reports
+from crypsis.report.content import (
+    EVERYTHING,
+    ReportContent,
+    guaranteed_columns_for_reports,
+    round_figure_for_reports,
+)
 from crypsis.text import (
     assumptions_text,
     attacker_text,
@@ -30,7 +38,23 @@ from crypsis.text import (
 )
 from crypsis.text.attacks import attacked_share_text
 from crypsis.text.cards import interval_text_on_card
-from crypsis.text.reports import ended_text, families_text, front_text, number_text, report_summary_text, sentence_text
+from crypsis.text.reports import (
+    ended_text,
+    families_text,
+    front_text,
+    number_text,
+    report_summary_text,
+    sentence_text,
+    short_number_text,
+    shortened_text,
+)
+
+ROWS, FEWER = 16, 12
+"""Columns of the table on the first page of the external report; of a file with more, so many that lost most."""
+OVERALL = "overall risk"
+"""Measure of a limit on the risk of the whole plan."""
+LOST = 50.0
+"""Per cent of the information of a column, beyond which users are told not to rely on it."""
 
 
 @cache
@@ -43,9 +67,16 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "number": number_text, "sentence": sentence_text, "ended": ended_text, "interval": interval_text_on_card,
-        "share": attacked_share_text, "attacker": lambda reading: attacker_text(reading["measure"], reading["scope"]),
-    }  # fmt: skip
+        "number": number_text,
+        "short": short_number_text,
+        "margin": lambda value: short_number_text(value, 2),
+        "listing": listing,
+        "sentence": sentence_text,
+        "ended": ended_text,
+        "interval": interval_text_on_card,
+        "share": attacked_share_text,
+        "attacker": lambda reading: attacker_text(reading["measure"], reading["scope"]),
+    }
     return environment
 
 
@@ -62,6 +93,9 @@ def internal_html(facts: Mapping[str, Any]) -> str:
         "unknown": unknown_to_attackers_text(facts["assumed"]),
         "assumed": assumptions_text(Assumption(a) for v in facts["verdicts"] for a in v["assumptions"]),
         **_attacks(facts),
+        "guarantees": list(_guarantees(facts)),
+        "intruders": sorted(_intruders(facts), key=lambda each: bool(each["scenario"])),
+        "unread": _unread(facts),
         "sort": "internal",
     }
     return _environment().get_template("internal.html").render({**facts, **more})
@@ -69,7 +103,11 @@ def internal_html(facts: Mapping[str, Any]) -> str:
 
 def external_html(facts: Mapping[str, Any]) -> str:
     """Render the external report: what was done and what was lost, for users of the data."""
+    columns = [{**column, "estimate": _estimate(column["name"], facts)} for column in facts["columns"]]
     more = {
+        "first": _first_columns(columns),
+        "outside": _outside(facts),
+        "ruined": [column["name"] for column in columns if (column["loss"] or 0.0) >= LOST],
         "over_all": _over_all(facts),
         "unknown": unknown_to_attackers_text(facts["assumed"]),
         **_attacks(facts),
@@ -112,6 +150,112 @@ def _attacks(facts: Mapping[str, Any]) -> dict[str, Any]:
         "known": [confidential_text(ConfidentialKnowledge(**each)) for each in facts["confidential"] or ()],
         "worst": max(choose_worst_linkage(tried), key=lambda each: each.found or 0.0, default=None),
     }
+
+
+def _first_columns(columns: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The columns that the first page shows, in the order of the file: all, or those that lost most."""
+    most = ROWS if len(columns) <= ROWS else FEWER
+    worst = sorted(range(len(columns)), key=lambda at: -(columns[at]["loss"] or 0.0))[:most]
+    return [columns[at] for at in sorted(worst)]
+
+
+def _estimate(name: str, facts: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The mean of a column, or the share of its commonest value, before and after; None where none is open."""
+    weighted = facts.get("weighted") or {"columns": []}
+    for column in (*weighted["columns"], *facts.get("estimates", ())):
+        found = [each for each in column["figures"] if column["name"] == name and each.get("error")]
+        found = [each for each in found if each["after"] is not None and (not column["numeric"] or _is_mean(each))]
+        if found:
+            each = max(found, key=lambda figure: 0.0 if column["numeric"] else figure["before"])
+            half = NORMAL * each["error"]
+            picture = draw_interval_svg(each["before"], each["after"], each["error"])
+            low, high = (round_figure_for_reports(each["before"] + sign * half) for sign in (-1, 1))
+            return {**each, "low": low, "high": high, "numeric": column["numeric"], "svg": picture}
+    return None
+
+
+def _is_mean(figure: Mapping[str, Any]) -> bool:
+    return bool(figure["figure"] == "mean")
+
+
+def _outside(facts: Mapping[str, Any]) -> list[str]:
+    """The columns with open figures that left the 95 % interval of the original, and how many did."""
+    weighted = facts.get("weighted") or {"columns": []}
+    away: dict[str, int] = {}
+    for column in (*weighted["columns"], *facts.get("estimates", ())):
+        away[column["name"]] = away.get(column["name"], 0) + sum(f["inside"] is False for f in column["figures"])
+    return [f"{name} ({count})" for name, count in away.items() if count]
+
+
+def _guarantees(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every demand and binding limit: what was demanded and found, whether it holds, and for how many records."""
+    for verdict in facts["verdicts"]:
+        sense, records = verdict["sense"], verdict["records"]
+        yield {
+            "demand": sentence_text(shortened_text(verdict["demand"], verdict["columns"])),
+            "demanded": f"{sense} {number_text(verdict['required'])}",
+            "found": number_text(verdict["attained"]),
+            "holds": verdict["holds"],
+            "records": f"{records - verdict['offending']} of {records}",
+        }
+    for limit in facts["demands"]:
+        if limit["binding"]:
+            reading = limit["reading"]
+            unit = reading["unit"].partition(" ")[0]
+            who = "people found by the intruder of the plan" if reading["measure"] == OVERALL else ""
+            if reading["aim"] == "risk" and not who:
+                who = shortened_text(attacker_text(reading["measure"], reading["scope"]), reading["scope"])
+            yield {
+                "demand": f"{limit['name']}: {who}" if who else limit["name"],
+                "demanded": f"at most {number_text(limit['at_most'])} {unit}",
+                "found": f"{number_text(reading['value'])} {unit}",
+                "holds": limit["holds"],
+                "records": "",
+            }
+
+
+def _intruders(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Who was let loose on the written file, what each knows and does, and how many people each finds."""
+    attacks = [MeasuredAttack(**each) for each in facts["attacks"]]
+    for each in facts["scenarios"]:
+        everything = each["name"] == EVERYTHING
+        known = {"scenario": "" if everything else each["name"]}
+        known |= {"knows": "all quasi-identifiers" if everything else listing(each["knows"], 6)}
+        own = [attack for attack in attacks if attack.intruder == each["name"]]
+        bound = max((attack.class_risk for attack in own if attack.class_risk is not None), default=None)
+        if bound is not None:
+            yield {**known, "does": "guesses within the class", **_found(bound)}
+        before, after = each["before"], each["after"]
+        yield {
+            **known,
+            "does": "takes the nearest record",
+            **_found(after["value"], after["interval"], before["value"]),
+        }
+        for attack in choose_worst_linkage(own):
+            learned = "" if attack.attacker == Attacker.ONE_TO_ONE else ", learned on a similar file"
+            done = f"assigns people to records one-to-one{learned}"
+            yield {**known, "does": done, **_found(attack.found or 0.0, attack.interval)}
+    for each in facts["confidential"]:
+        also = {"scenario": "", "knows": f"them and {each['column']}", "does": "guesses within the class"}
+        yield {**also, **_found(each["exact"])}
+        if each["numeric"]:
+            yield {**also, "knows": f"them and the tenth of {each['column']}", **_found(each["rough"])}
+
+
+def _found(found: float, interval: Sequence[float] | None = None, before: float | None = None) -> dict[str, str]:
+    """Shares of the people as the table of intruders writes them."""
+    texts = {"found": f"{attacked_share_text(found)} %", "interval": _shares(interval)}
+    return {**texts, "before": "–" if before is None else f"{attacked_share_text(before)} %"}
+
+
+def _shares(interval: Sequence[float] | None) -> str:
+    return f"{attacked_share_text(interval[0])}–{attacked_share_text(interval[1])}" if interval else "–"
+
+
+def _unread(facts: Mapping[str, Any]) -> list[str]:
+    """Risks that were not measured on this file, each with its reason."""
+    risky = [name for name in facts["skipped"] if name in measures and measures[name].aim == "risk"]
+    return [f"{name}: {facts['skipped'][name]}" for name in risky]
 
 
 def _covers_everything(facts: Mapping[str, Any]) -> bool:

@@ -225,12 +225,16 @@ def exchange_text(changed: Mapping[str, float], kept: bool) -> str:
 
 
 def masking_treatment_text(
-    treatment: Treatment, groups: int = 0, *, masked: bool = True, replaced: bool = False
+    treatment: Treatment, groups: int = 0, *, masked: bool = True, replaced: bool = False, shared: bool = False
 ) -> str:
     """What a masking did to a published column, in words.
 
+    `shared`: whether records publish the value of a group of records.
+
     >>> masking_treatment_text(Treatment.GENERALISED, groups=4)
     'recoded to 4 groups'
+    >>> masking_treatment_text(Treatment.MOVED, shared=True)
+    'each number is that of a group of similar records'
     """
     if treatment is Treatment.UNCHANGED:
         return "unchanged"
@@ -240,8 +244,10 @@ def masking_treatment_text(
     if treatment is Treatment.GENERALISED:
         return "hidden" if groups == 1 else f"recoded to {groups} groups"
     if not masked:
-        return "changed"
-    return "some values replaced by another" if treatment is Treatment.REPLACED else "masked"
+        return "changed to protect people"
+    if treatment is Treatment.REPLACED:
+        return f"some values replaced by {'that of a group of similar records' if shared else 'another'}"
+    return "each number is that of a group of similar records" if shared else "numbers changed to protect people"
 
 
 def published_weight_text(publish: str) -> str:

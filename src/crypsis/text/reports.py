@@ -37,6 +37,32 @@ def number_text(value: float | int | None) -> str:
     return f"{value:.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:.4g}"
 
 
+def short_number_text(value: float | None, digits: int = 4) -> str:
+    r"""A number with few significant digits; millions, billions and trillions by their letters.
+
+    >>> [short_number_text(value) for value in (24.1067, 120500, 50_500_000, 2.3130e11, None)]
+    ['24.11', '120500', '50.5\xa0M', '231.3\xa0bn', '–']
+    >>> short_number_text(835744.2, digits=2)
+    '840000'
+    """
+    if value is None:
+        return "–"
+    value = float(f"{value:.{digits}g}")
+    for size, letters in ((1e12, "tn"), (1e9, "bn"), (1e6, "M")):
+        if size <= abs(value) < 1e15:
+            return f"{number_text(value / size)}\u00a0{letters}"
+    return number_text(value)
+
+
+def shortened_text(text: str, columns: Sequence[str], most: int = 8) -> str:
+    """A sentence in which a long list of columns names the first ones only.
+
+    >>> shortened_text("every record shares its values of a, b, c, d with 5", "abcd", most=2)
+    'every record shares its values of a, b and 2 more with 5'
+    """
+    return text.replace(", ".join(columns), listing(columns, most)) if len(columns) > most else text
+
+
 def sentence_text(text: str) -> str:
     """A text with a capital letter first and a full stop last; an empty text stays empty.
 
