@@ -28,7 +28,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -242,7 +241,6 @@ class Bench:
         home = self.folder / "home"
         home.mkdir(mode=0o700)
         os.environ["CRYPSIS_STUDIO_HOME"] = str(home)
-        (home / f"vega-{version('vl-convert-python')}.js").write_text("// no browser looks\n")
         lasts = 3.0
         for number in self.numbers(times):
             reader, writer = os.pipe()

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterator
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -27,7 +25,7 @@ from crypsis.studio import jobs, session
 from crypsis.studio.jobs import Job
 from crypsis.studio.pages import home
 from crypsis.studio.server import build_file
-from crypsis.studio.studio import Bundle, Studio
+from crypsis.studio.studio import Studio
 from crypsis.studio.workspace import Workspace
 
 PATIENCE = 240.0
@@ -49,16 +47,6 @@ def chromium() -> str:
             pytest.fail(MISSING)
         pytest.skip(MISSING)
     return found
-
-
-def drawing_library(home: Path) -> None:
-    """The drawing library in a studio's folder, made once for all test processes of this machine."""
-    shared = Path(tempfile.gettempdir()) / f"crypsis-tests-{os.getuid()}"
-    shared.mkdir(mode=0o700, exist_ok=True)
-    with FileLock(shared / "lock"):
-        made = Bundle(shared)
-        made.read()
-    shutil.copy(made.path, home / made.path.name)
 
 
 def small_example(home: Path, budget: str = "2 generations") -> Path:

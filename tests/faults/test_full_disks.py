@@ -22,7 +22,7 @@ from crypsis.run import Run
 from crypsis.studio import access
 from crypsis.studio.access import AccessControl, Credentials
 from crypsis.studio.session import Session
-from crypsis.studio.studio import Bundle, Studio
+from crypsis.studio.studio import Studio
 from crypsis.table.example import example
 from faults.test_disks import PLAN
 from run.runs import begun, bits, finished, folder_with
@@ -89,8 +89,7 @@ def test_wherever_a_checkpoint_finds_no_room_the_run_goes_on_to_the_same_bits(tm
 
 
 @pytest.fixture
-def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Studio:
-    monkeypatch.setattr(Bundle, "prepare", lambda self: None)
+def studio(tmp_path: Path) -> Studio:
     source = tmp_path / "people.csv"
     source.write_text(PEOPLE, encoding="utf-8")
     session = Session(source, tmp_path / "people-plan.toml")

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from browsing import PATIENCE, Server, chromium, drawing_library, end_searches, ended, serving, small_example
+from browsing import PATIENCE, Server, chromium, end_searches, ended, serving, small_example
 from crypsis.studio import jobs
 
 
@@ -104,7 +104,6 @@ def visitor(browser: Any) -> Iterator[Visitor]:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("studio")
     folder.chmod(0o700)
-    drawing_library(folder)
     small_example(folder)
     yield folder
     end_searches(folder)
@@ -113,7 +112,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def own_home(tmp_path: Path) -> Iterator[Path]:
     """A studio's folder for one test; no search begun there outlives it."""
-    drawing_library(tmp_path)
     yield tmp_path
     end_searches(tmp_path)
 

@@ -15,7 +15,7 @@ from crypsis.studio import access
 from crypsis.studio.access import DOOR, AccessControl, Credentials, access_file_with_token, own_host
 from crypsis.studio.server import listen
 from crypsis.studio.session import Session
-from crypsis.studio.studio import Bundle, Studio
+from crypsis.studio.studio import Studio
 
 HOME = "http://127.0.0.1:8000"
 SECRET = "Zebulon Q. Rarename"
@@ -28,8 +28,7 @@ def entry() -> Credentials:
 
 
 @pytest.fixture
-def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Studio:
-    monkeypatch.setattr(Bundle, "prepare", lambda self: None)
+def studio(tmp_path: Path) -> Studio:
     source = tmp_path / "people.csv"
     source.write_text(PEOPLE.replace("P7,", f"{SECRET},"), encoding="utf-8")
     session = Session(source, tmp_path / "people-plan.toml")
@@ -159,7 +158,7 @@ def test_a_column_that_is_not_there_is_refused(admitted: TestClient, studio: Stu
 
 
 def test_no_token_no_page(client: TestClient) -> None:
-    for path in ("/", "/data", "/explore.json", "/static/studio.js", "/vega.js", "/events", "/nothing"):
+    for path in ("/", "/data", "/explore.json", "/static/studio.js", "/events", "/nothing"):
         answer = client.get(path)
         assert answer.status_code == 403
         assert "No access" in answer.text
@@ -245,7 +244,7 @@ def test_an_order_names_every_value_once(admitted: TestClient, studio: Studio) -
 
 
 def test_the_policy_allows_nothing_unsafe(admitted: TestClient) -> None:
-    for path in ("/", "/data", "/goal", "/compare", "/release", "/static/studio.js", "/nothing"):
+    for path in ("/", "/data", "/goal", "/explore", "/release", "/static/studio.js", "/nothing"):
         answer = admitted.get(path)
         policy = answer.headers["content-security-policy"]
         assert "unsafe" not in policy

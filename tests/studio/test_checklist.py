@@ -19,7 +19,7 @@ from crypsis.release.ledger import ledger_of_plan
 from crypsis.studio.pages.release import release_page_checklist
 from crypsis.studio.server import build_file
 from crypsis.studio.session import Session
-from crypsis.studio.studio import Bundle, Studio
+from crypsis.studio.studio import Studio
 from crypsis.table.attribute import Role
 from run.runs import PLAN, begun, finished, folder_with
 
@@ -49,8 +49,7 @@ def session(searched: Path, tmp_path: Path) -> Iterator[Session]:
 
 
 @pytest.fixture
-def client(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr(Bundle, "prepare", lambda self: None)
+def client(session: Session, tmp_path: Path) -> Iterator[TestClient]:
     (tmp_path / "hidden").mkdir()
     with TestClient(build_file(Studio(tmp_path / "hidden", session))) as made:
         yield made
@@ -177,9 +176,9 @@ def test_a_release_is_never_written_into_the_hidden_folder(
 def test_releases_of_copies_go_where_the_user_finds_them(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beside = Studio(tmp_path / "elsewhere", session, bundle=Bundle(tmp_path))
+    beside = Studio(tmp_path / "elsewhere", session)
     assert beside.release_folder() == session.source.parent / "plan-release"
-    copied = Studio(tmp_path, session, bundle=Bundle(tmp_path))  # as an upload: the plan lies in the studio's folder
+    copied = Studio(tmp_path, session)  # as an upload: the plan lies in the studio's folder
     monkeypatch.setenv("CRYPSIS_RELEASES", str(tmp_path.parent / "shown"))
     assert copied.release_folder() == tmp_path.parent / "shown" / "plan-release"
     monkeypatch.delenv("CRYPSIS_RELEASES")

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from crypsis.studio.server import build_file
 from crypsis.studio.session import Session
-from crypsis.studio.studio import Bundle, Studio
+from crypsis.studio.studio import Studio
 
 PEOPLE = "age,sex,roof,x1,x2,wage\n" + "".join(
     f"{20 + n % 9},{1 + n % 2},{1 + n % 4 * (n % 3)},{n % 2},{n // 2 % 2},{1000 + 7 * n}\n" for n in range(120)
@@ -30,8 +30,7 @@ def session(tmp_path: Path) -> Session:
 
 
 @pytest.fixture
-def client(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr(Bundle, "prepare", lambda self: None)
+def client(session: Session, tmp_path: Path) -> Iterator[TestClient]:
     (tmp_path / "hidden").mkdir()
     with TestClient(build_file(Studio(tmp_path / "hidden", session))) as made:
         yield made
@@ -138,7 +137,7 @@ def test_rare_values_are_in_no_question(session: Session, tmp_path: Path) -> Non
     )
     rare = Session(source, tmp_path / "rare-plan.toml")
     rare.reading.wait()
-    client = TestClient(build_file(Studio(tmp_path / "hidden", rare, bundle=Bundle(tmp_path))))
+    client = TestClient(build_file(Studio(tmp_path / "hidden", rare)))
     client.post("/data/column", data=shown(client, "thing") | {"role": "undecided", "hierarchy": ""})
     text = client.get("/data/questions").text
     assert "What is thing?" in text
@@ -203,7 +202,7 @@ def test_a_workbook_of_two_sheets_opens_and_asks_which(tmp_path: Path) -> None:
     session.reading.wait()
     assert session.reading.can_be_read_otherwise
     assert "--" not in session.reading.problem
-    client = TestClient(build_file(Studio(tmp_path / "hidden", session, bundle=Bundle(tmp_path))))
+    client = TestClient(build_file(Studio(tmp_path / "hidden", session)))
     page = client.get("/data").text
     assert "read-sheet" in page
     assert "2 sheets" in page

@@ -13,7 +13,7 @@ from crypsis.plan.checking import check_before_run
 from crypsis.studio.pages.goal import say_on_pages
 from crypsis.studio.server import build_file
 from crypsis.studio.session import Session
-from crypsis.studio.studio import Bundle, Studio
+from crypsis.studio.studio import Studio
 from crypsis.table.example import example
 from crypsis.table.files import write_table
 
@@ -27,8 +27,7 @@ def session(tmp_path: Path) -> Session:
 
 
 @pytest.fixture
-def client(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr(Bundle, "prepare", lambda self: None)
+def client(session: Session, tmp_path: Path) -> Iterator[TestClient]:
     (tmp_path / "hidden").mkdir()
     with TestClient(build_file(Studio(tmp_path / "hidden", session))) as made:
         yield made

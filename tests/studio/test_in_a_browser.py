@@ -101,10 +101,12 @@ def test_from_file_to_verified_release(own_home: Path, visitor: Any) -> None:
         page.click("#keep")
         until(page, "document.getElementById('head-chosen').textContent !== 'none'")
 
-        go(page, server, "/compare")
-        until(page, IDLE)
-        page.wait_for_selector("#column-1 canvas")
-        page.wait_for_selector(".compared canvas")
+        page.click("[data-look=beside]")
+        page.click("#look-beside tbody button")  # the distribution of a column in both
+        page.wait_for_selector("#look-column svg rect.file2")
+        page.click("[data-look=person]")
+        page.click("#look-person [data-fetch*='rank=1']")
+        until(page, "document.getElementById('look-person').textContent.includes('Number 2 of 400')")
 
         go(page, server, "/release")
         until(page, IDLE)
@@ -216,12 +218,15 @@ def test_two_tabs_agree(server: Server, visitor: Any) -> None:
         there.wait_for_selector("#pin:text-matches('^Pin')")
         assert there.evaluate("document.activeElement.id") == "limit-risk"
     third = visitor.page(first.context)
-    go(third, server, "/compare")
+    go(third, server, "/compare")  # an old address
+    assert third.url == server.base + "/explore"
+    third.wait_for_selector("#choose[aria-pressed=true]")
+    go(third, server, "/release")
     assert third.is_hidden("#stale")
     first.keyboard.press("p")
     third.wait_for_selector("#stale")
     third.click("#stale a")
-    third.wait_for_selector(f"#compared-{number}")
+    until(third, PINNED, number)
     first.wait_for_selector("#pin:has-text('Unpin')")
     first.keyboard.press("p")
     until(second, UNPINNED, number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import tomllib
 from pathlib import Path
@@ -18,21 +19,17 @@ from crypsis.plan.sections import Running
 from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.studio import jobs
 from crypsis.studio import session as sessions
+from crypsis.studio.associations import cramers_v, most_changed_association
+from crypsis.studio.attacked_person import SolutionAttack
 from crypsis.studio.forms import answers, form_entries, number
-from crypsis.studio.pages.compare import (
-    MOST_COLUMNS,
-    MOST_DRAWN,
-    association_changes,
-    compared_cramer,
-    explain_compared_match,
-)
 from crypsis.studio.pages.data import MOST_ORDERED, entry, grid, settle_columns_on_page
 from crypsis.studio.pages.explore import MOST_MARKS
 from crypsis.studio.pages.goal import apply_goal_page
 from crypsis.studio.pages.home import safe_upload_name, sweep_uploads
 from crypsis.studio.responses import respond_with_report
-from crypsis.studio.session import MOST_PINS, Session
+from crypsis.studio.session import Session
 from crypsis.table.example import example
+from crypsis.table.table import Table
 from crypsis.text.reports import integer_text, percent_text
 
 PLAN = """
@@ -165,10 +162,18 @@ def test_the_plans_order_of_searches_and_written_defaults_stay() -> None:
 
 
 def test_a_browser_gets_few_marks() -> None:
-    values, columns, heat = 13, MOST_DRAWN + 1, 2 * MOST_COLUMNS**2
-    assert values * columns * (MOST_PINS + 1) + heat * MOST_PINS <= 5000
     assert MOST_MARKS * 3 <= 5000  # a point may be drawn, joined by the line and named
     assert MOST_ORDERED <= 200
+
+
+def test_the_studio_weighs_little_and_draws_for_itself() -> None:
+    """Every script, style and image, compressed; no drawing library is imported or sent."""
+    folder = Path(sessions.__file__).parent
+    weight = {path.name: len(gzip.compress(path.read_bytes())) for path in (folder / "static").iterdir()}
+    assert sum(weight.values()) < 40_000, weight
+    for path in (*folder.rglob("*.py"), *folder.rglob("*.js")):
+        assert "vega" not in path.read_text(encoding="utf-8").lower(), path.name
+        assert not {"vl_convert", "crypsis.charts"} & set(path.read_text(encoding="utf-8").split()), path.name
 
 
 def test_figures_for_the_eye() -> None:
@@ -188,20 +193,51 @@ def test_ties_by_cramers_v() -> None:
     a = rng.integers(0, 4, 4000)
     b = np.where(rng.random(4000) < 0.6, a, rng.integers(0, 4, 4000))
     plain = association(np.histogram2d(a, b, bins=4)[0].astype(int), method="cramer")
-    assert compared_cramer(a, b) == pytest.approx(plain, abs=0.01)
-    assert compared_cramer(a, a) == pytest.approx(1.0, abs=1e-3)
-    assert compared_cramer(a, rng.integers(0, 4, 4000)) < 0.05
-    assert compared_cramer(a, np.zeros(4000, dtype=np.int64)) == 0.0
+    assert cramers_v(a, b) == pytest.approx(plain, abs=0.01)
+    assert cramers_v(a, a) == pytest.approx(1.0, abs=1e-3)
+    assert cramers_v(a, rng.integers(0, 4, 4000)) < 0.05
+    assert cramers_v(a, np.zeros(4000, dtype=np.int64)) == 0.0
 
 
-def test_an_untouched_table_moves_no_tie_and_gives_a_sure_match() -> None:
+def test_an_untouched_table_moves_no_association() -> None:
     table = example(200)
-    _, cells = association_changes(table, table)
-    assert max(moved for _, _, moved in cells) == 0.0
-    match = explain_compared_match(table, table, np.eye(1, 200, 3)[0])
-    assert match is not None
-    assert all(known == published for _, known, published in match.cells)
-    assert explain_compared_match(table, table, np.zeros(200)) is None
+    most = most_changed_association(table, table)
+    assert most is not None
+    assert most.before == most.after
+
+
+def test_an_attacked_person_is_found_guessed_missed_or_left_out() -> None:
+    """Ages 20, 30, 40, 60; the file publishes 20, 35, 35 and leaves the last out."""
+    table = Table.from_columns({"age": [20.0, 30.0, 40.0, 60.0]}, roles={"age": "quasi"})
+    masked = table.with_columns({"age": np.array([20.0, 35.0, 35.0, 60.0])}).without(np.arange(4) == 3)
+    attack = SolutionAttack(table, masked)
+    assert attack.credits.tolist() == [1.0, 0.5, 0.5, 0.0]
+    assert attack.found == 50.0
+    assert attack.person_by_rank(0) == 0
+    assert [(attack.attack(row).fate, attack.attack(row).ties) for row in range(4)] == [
+        ("found", 1),
+        ("guessed", 2),
+        ("guessed", 2),
+        ("left out", 2),
+    ]
+    assert [row for row, _ in attack.attack(2).nearest] == [2, 1, 0]  # among equals the person's own first
+    swapped = table.with_columns({"age": np.array([40.0, 30.0, 20.0, 60.0])})
+    person = SolutionAttack(table, swapped).attack(0)
+    assert (person.fate, person.nearest[0][0], person.own[0] if person.own else None) == ("missed", 2, 3)
+
+
+def test_distances_to_one_person_agree_with_the_linkage_of_all() -> None:
+    """What the page shows of one person is what the measure counts over all."""
+    table = example(120)
+    order = np.random.default_rng(2).permutation(120)
+    names = tuple(table.quasi_identifiers)
+    masked = table.with_columns({name: table.column(name)[order] for name in names[:2]}).without(
+        np.arange(120) % 9 == 0
+    )
+    attack = SolutionAttack(table, masked)
+    worth = {"found": 1.0, "missed": 0.0, "left out": 0.0}
+    people = [attack.attack(row) for row in range(120)]
+    assert [worth.get(each.fate, 1 / each.ties) for each in people] == pytest.approx(attack.credits.tolist())
 
 
 def test_a_framed_report_has_no_inline_style() -> None:

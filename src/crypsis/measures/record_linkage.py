@@ -313,6 +313,12 @@ class LinkagePair:
         met = np.take_along_axis(self.ancestors, self.places, axis=1)
         return np.where(self.kept, np.sqrt(square + (met != self.codes).sum(axis=1)), np.nan)
 
+    def distances_from(self, row: int) -> Floats:
+        """float64[m]: how far each published record lies from one of the intruder's; infinite where suppressed."""
+        square = (((self.points[row] - self.published) * self.flag_counted()) ** 2).sum(axis=1)
+        missed = (self.ancestors[row][self.places] != self.codes).sum(axis=1)
+        return np.where(self.kept, np.sqrt(square + missed), np.inf)
+
     def count_ties(self, distance: Floats) -> tuple[Ints, Ints]:
         """How many published records lie at each record's distance with none nearer, and the lowest row of them."""
         return complete(self.count_ties_tasks(distance))

@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from crypsis.errors import CrypsisError, TableError
 from crypsis.studio.access import AccessControl, Credentials, StudioPlace, access_file_with_token, own_host
-from crypsis.studio.pages import compare, data, explore, goal, home, records, release, released
+from crypsis.studio.pages import comparison, data, explore, goal, home, records, release, released
 from crypsis.studio.pages.home import sweep_uploads
 from crypsis.studio.responses import Handler, route_get_responses
 from crypsis.studio.session import open_example_session, open_path
@@ -43,7 +43,6 @@ def build(workspace: Workspace) -> Starlette:
         routes=[
             *home.routes(workspace),
             Route("/events", _events(workspace.revision, workspace)),
-            Route("/vega.js", _draw_handler(workspace)),
             Route("/static/{name}", _static()),
             Mount("/s/{key}", _Files(workspace)),
         ],
@@ -53,7 +52,7 @@ def build(workspace: Workspace) -> Starlette:
 
 def build_file(studio: Studio) -> Starlette:
     """The pages of one file."""
-    pages = (data, goal, explore, records, compare, release, released)
+    pages = (data, goal, explore, records, comparison, release, released)
     return Starlette(
         routes=[
             route_get_responses("/", lambda request: RedirectResponse(f"{studio.address}{studio.first_page()}", 303)),
@@ -90,14 +89,6 @@ def _nothing_here(request: Request, error: Exception) -> Response:
 def _own_problem(request: Request, error: Exception) -> Response:
     words = "Internal error; nothing is lost. Go back, or restart the studio.\n"
     return PlainTextResponse(words, status_code=500)
-
-
-def _draw_handler(workspace: Workspace) -> Handler:
-    async def handle(request: Request) -> Response:
-        script = await run_in_threadpool(workspace.bundle.read)
-        return Response(script, media_type="text/javascript", headers={"cache-control": "private, max-age=86400"})
-
-    return handle
 
 
 def _static() -> Handler:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,37 +16,14 @@ from crypsis.plan import read_plan_budget
 from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.studio import jobs
 from crypsis.studio.session import Session
-from crypsis.table.atomic_files import private_folder, write_atomically
+from crypsis.table.atomic_files import private_folder
 from crypsis.table.attribute import Role
 from crypsis.text import burden_text_of_card, class_size_text, column_text, intruder_text, omission_text_on_card
 from crypsis.text.reports import count_text, figure_text, integer_text, percent_text
 
-_MAKE = "import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle())"
-
-
-class Bundle:
-    """The file; a process in the background writes it, so that no page waits."""
-
-    def __init__(self, home: Path) -> None:
-        self.path = home / f"vega-{version('vl-convert-python')}.js"
-        self._making = threading.Lock()
-
-    def prepare(self) -> None:
-        """Write the file in the background if it does not exist."""
-        if not self.path.exists():
-            threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self) -> bytes:
-        """The script; waits while it is written."""
-        with self._making:
-            if not self.path.exists():
-                made = subprocess.run([sys.executable, "-c", _MAKE], capture_output=True, check=True)
-                write_atomically(self.path, made.stdout, replace=True)
-            return self.path.read_bytes()
-
 
 def studio_home() -> Path:
-    """The studio's own folder, private to the user: the example, uploads and the chart library of its pages."""
+    """The studio's own folder, private to the user: the example and uploads."""
     given = os.environ.get("CRYPSIS_STUDIO_HOME")
     try:
         folder = Path(given) if given else state_home() / "studio"
@@ -79,7 +52,7 @@ def releases_of_copies() -> Path:
 # -- The studio: the session in use, rendering of pages, and the head and foot of every page.
 
 PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("explore", "/explore", "Explore"),
-         ("compare", "/compare", "Compare"), ("release", "/release", "Release"))  # fmt: skip
+         ("release", "/release", "Release"))  # fmt: skip
 
 
 def templates() -> Environment:
@@ -104,12 +77,10 @@ def templates() -> Environment:
 class Studio:
     """The pages of one file: its session, and what all requests about it share."""
 
-    def __init__(self, home: Path, session: Session, address: str = "", bundle: Bundle | None = None) -> None:
+    def __init__(self, home: Path, session: Session, address: str = "") -> None:
         self.home, self.session, self.address = home, session, address
         self.opened = 1
         self.leaving: Callable[[], bool] = lambda: False
-        self.bundle = bundle or Bundle(home)
-        self.bundle.prepare()
         self.environment = templates()
 
     # -- pages --
@@ -169,12 +140,10 @@ class Studio:
         text = plan.read_text(encoding="utf-8") if plan.exists() else ""
         folder = session.run_folder
         run = str(folder) if folder is not None else f"{plan.with_suffix('')}-run"
-        pins = [*map(str, session.pins)]
         commands = {
             "data": ["init", str(session.source), "--out", str(plan)],
             "goal": ["check", str(plan)],
             "explore": jobs.start_job_command(plan, Path(run)) if not session.has_run else ["front", run],
-            "compare": ["show", run, *(pins[:2] if len(pins) > 1 else ["faithful", "balanced"])],
             "release": self.release_command(Path(run)),
         }
         return {"plan": text, "command": jobs.job_command_as_typed(commands[name]), "path": plan.name}

@@ -16,7 +16,7 @@ from crypsis.errors import CrypsisError, TableError
 from crypsis.run.store import STORE
 from crypsis.studio import jobs
 from crypsis.studio.session import Choices, MadeRelease, Session, open_plan, read_choices
-from crypsis.studio.studio import Bundle, Studio
+from crypsis.studio.studio import Studio
 from crypsis.table.files import write_atomically
 
 HOME_VERSION = "0-True-0"
@@ -71,8 +71,6 @@ class Workspace:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.bundle = Bundle(home)
-        self.bundle.prepare()
         self.leaving: Callable[[], bool] = lambda: False
         self._lock = threading.RLock()
         self._studios: dict[str, Studio] = {}
@@ -83,7 +81,7 @@ class Workspace:
         """The studio of a session, under its address; one that is open already takes over the run of the new one."""
         key = file_id(session.plan_path)
         with self._lock:
-            made = Studio(self.home, session, f"/s/{key}", self.bundle)
+            made = Studio(self.home, session, f"/s/{key}")
             made.leaving = lambda: self.leaving()
             if key in self._studios:
                 made.opened = self._studios[key].opened + 1

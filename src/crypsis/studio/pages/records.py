@@ -15,7 +15,8 @@ from starlette.routing import Route
 
 from crypsis.errors import TableError
 from crypsis.measures.information_loss import information_losses
-from crypsis.studio.pages.compare import lift_compared_column
+from crypsis.studio.associations import associate, most_changed_association
+from crypsis.studio.overlays import lift_column
 from crypsis.studio.responses import routes_of, shows
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import UNPUBLISHED
@@ -112,7 +113,7 @@ class _RecordsPage:
             names=names,
             rows=[
                 {"class": int(found.of[row]), "size": int(found.sizes[found.of[row]]), "cells": cells}
-                for row, cells in zip(first, _cells(masked, first, names), strict=True)
+                for row, cells in zip(first, read_cells(masked, first, names), strict=True)
             ],
             bars=bars,
             most=max((max(bar.before, bar.after) for bar in bars), default=1) or 1,
@@ -137,6 +138,8 @@ class _RecordsPage:
         return self.studio.part(
             "cross.html", number=number, names=names, a=first, b=second, down=down[0], across=across[0],
             before=before.tolist(), after=after.tolist(),
+            association=associate(original, masked, first, second) if first != second else None,
+            most=most_changed_association(original, masked),
         )  # fmt: skip
 
 
@@ -173,7 +176,7 @@ def _side_by_side(original: Table, masked: Table, rows: Rows) -> dict[str, Any]:
         *masked_first,
         *(a.name for a in original.attributes if a.role not in (*UNPUBLISHED,) and a.name not in masked_first),
     ]
-    before, after = _cells(original, rows, names), _cells(masked, rows, names)
+    before, after = read_cells(original, rows, names), read_cells(masked, rows, names)
     lines = [
         {"row": int(row) + 1, "left_out": not bool(masked.kept[row]), "cells": list(zip(b, a, strict=True))}
         for row, b, a in zip(rows, before, after, strict=True)
@@ -181,7 +184,7 @@ def _side_by_side(original: Table, masked: Table, rows: Rows) -> dict[str, Any]:
     return {"names": names, "lines": lines}
 
 
-def _cells(table: Table, rows: Rows, names: list[str]) -> list[list[str]]:
+def read_cells(table: Table, rows: Rows, names: list[str]) -> list[list[str]]:
     """The published text of some cells."""
     frame = _frame(table.take(rows), names)
     columns = {name: frame[name].to_list() for name in names}
@@ -216,7 +219,7 @@ def _group_values(original: Table, masked: Table, name: str) -> tuple[list[str],
         ]
         return labels, cut[0].astype(np.int64), np.where(masked.kept, cut[1], -1).astype(np.int64)
     level = masked.level(name)
-    alike = lift_compared_column(original, original, name, level) if level not in (0, LOCAL) else original
+    alike = lift_column(original, original, name, level) if level not in (0, LOCAL) else original
     texts = [np.array(_texts(table, name)) for table in (alike, masked)]
     values, counts = np.unique(texts[0], return_counts=True)
     common = [str(value) for value in values[np.argsort(-counts, kind="stable")][:GROUPS] if value != "–"]

@@ -223,7 +223,7 @@ async function select(number, say = true) {
   if (mine !== asked) return;
   shownInPanel = number;
   at("closer-number").textContent = number;
-  for (const id of ["look-records", "look-classes", "look-cross"]) at(id).replaceChildren();
+  for (const part of document.querySelectorAll(".closer-part")) part.replaceChildren();
   place(panel, seenPanels.get(key)); // title and figures change together
   held();
   await new Promise((resolve) => { setTimeout(resolve, 350); });
@@ -328,7 +328,7 @@ at("closer").addEventListener("click", (event) => {
 });
 at("closer").addEventListener("submit", (event) => {
   event.preventDefault();
-  look(`${event.target.dataset.cross}?${new URLSearchParams(new FormData(event.target))}`, "look-cross");
+  look(`${event.target.dataset.part}?${new URLSearchParams(new FormData(event.target))}`, event.target.dataset.into);
 });
 document.addEventListener("status", (event) => buttons(event.detail));
 document.addEventListener("changed", fetchPoints);
