@@ -79,11 +79,18 @@ def studio(home: Path, source: Path | None = None, **more: str) -> Iterator[tupl
 def until(page: Any, expression: str, seconds: float = PATIENCE) -> float:
     """Seconds until an expression is true in the page."""
     began = time.monotonic()
-    while not page.evaluate(expression):
+    while not _holds(page, expression):
         if time.monotonic() > began + seconds:
             raise SystemExit(f"given up after {seconds:.0f} s: {expression}")
         page.wait_for_timeout(50)
     return time.monotonic() - began
+
+
+def _holds(page: Any, expression: str) -> bool:
+    try:
+        return bool(page.evaluate(expression))
+    except Error:  # the page loads itself anew, because the file was read
+        return False
 
 
 def ready(page: Any, address: str) -> float:
@@ -116,49 +123,157 @@ def first_run(browser: Any, folder: Path) -> Iterator[tuple[str, Figures]]:
         yield f"first run, {name}", found
 
 
+LONG_TASKS = """window.tasks = [];
+const seen = list => window.tasks.push(...list.getEntries().map(e => e.duration));
+new PerformanceObserver(seen).observe({type: 'longtask', buffered: true});"""
+
+
+class Visit:
+    """A person at one studio: each action with its seconds, those of the studio's processor, and the longest task."""
+
+    def __init__(self, page: Any, server: int) -> None:
+        self.page, self.server = page, server
+        self.found: Figures = {}
+        self.longest = 0.0
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        work, began = _work(self.server), time.monotonic()
+        yield
+        self.found[f"{name}, s"] = time.monotonic() - began
+        self.found[f"{name}, studio's CPU, s"] = _work(self.server) - work
+
+    def ready(self, name: str, address: str) -> None:
+        """Go to a page; the longest task of the page that is left is noted."""
+        self.note_tasks()
+        with self.timed(name):
+            ready(self.page, address)
+
+    def note_tasks(self) -> None:
+        self.longest = max([self.longest, *self.page.evaluate("window.tasks ?? []")])
+
+
 def visit(browser: Any, source: Path, home: Path) -> Figures:
-    """Open the studio on a file, look at every page, start the search and walk."""
-    found: Figures = {}
+    """Open the studio on a file, look at every page, search, walk, steer, pause, and audit a solution."""
     with studio(home, source) as (address, server):
-        base = address.split("/?")[0]
         page = browser.new_page()
+        page.add_init_script(LONG_TASKS)
         page.set_default_timeout(1000 * PATIENCE)
-        for name, where in (("front", address), ("data", f"{base}/data"), ("goal", f"{base}/goal")):
-            found[f"{name} while reading, s"] = ready(page, where)
-        found["file read after another, s"] = until(
-            page, "fetch(document.body.dataset.base + '/data').then(r => r.text()).then(t => t.includes('data-column'))"
-        )
-        for name in ("", "data", "goal", "compare", "release"):
-            found[f"{name or 'front'} once read, s"] = ready(page, f"{base}/{name}")
-        ready(page, base)
-        page.click("#start")
-        page.wait_for_selector("#front-table tbody tr >> nth=0", state="attached")
-        page.wait_for_selector("#front-chart canvas", state="attached")
-        found["front while searching, s"] = ready(page, base)
-        until(page, "document.querySelectorAll('#front-table tbody tr').length > 1")
-        steps = [_step(page, n) for n in range(20)]
-        found["a step of the walk while searching, ms, median"], found["… worst"] = median(steps), max(steps)
-        slides = [_slide(page, n) for n in range(20)]
-        found["a move of a limit while searching, ms, median"], found["… worst of these"] = median(slides), max(slides)
-        found["script memory of the page, MB"] = page.evaluate("performance.memory.usedJSHeapSize / 1e6")
-        found["whole memory of the page's process, MB"] = _renderer(browser)
-        found["peak memory of the studio, MB"] = _peak(server)
+        there = Visit(page, server)
+        there.ready("first page, while reading", address)
+        base = "/".join(page.url.split("/")[:5])
+        there.ready("goal while reading", f"{base}/goal")
+        with there.timed("file read after these"):
+            until(
+                page,
+                "fetch(document.body.dataset.base + '/data').then(r => r.text()).then(t => t.includes('data-column'))",
+            )
+        for name in ("", *NAMES):
+            there.ready(f"{name or 'home'} once read", f"{base}/{name}" if name else "/".join(base.split("/")[:3]))
+        _decide(there, base)
+        _search(there, base)
+        _audit(there, base)
+        there.note_tasks()
+        there.found |= {
+            "longest task in the browser, ms": there.longest,
+            "script memory of the page, MB": page.evaluate("performance.memory.usedJSHeapSize / 1e6"),
+            "whole memory of the page's process, MB": _renderer(browser),
+            "memory of the studio, MB": _status(server, "VmRSS"),
+            "peak memory of the studio, MB": _peak(server),
+        }
         page.close()
-    return found
+    return there.found
+
+
+NAMES = ("data", "goal", "explore", "release")
+
+
+def _decide(there: Visit, base: str) -> None:
+    """Settle what is undecided, give a column another role and back, and check the plan."""
+    page = there.page
+    ready(page, f"{base}/data")
+    if page.locator("button[formaction$='/data/settle']").count():
+        with there.timed("all questions answered"):
+            page.click("button[formaction$='/data/settle']")
+            page.wait_for_selector("#question", state="detached")
+    there.note_tasks()
+    row = page.locator("#rows tr").first
+    with there.timed("a role is changed and shown"):
+        before = page.inner_text("#reveals")
+        row.locator("select[name=role]").select_option("other")
+        until(page, f"document.getElementById('reveals').innerText !== {json.dumps(before)}", 30)
+    with there.timed("and changed back"):
+        page.locator("#rows tr").first.locator("select[name=role]").select_option("quasi")
+        until(page, f"document.getElementById('reveals').innerText === {json.dumps(before)}", 30)
+    there.ready("goal with every role", f"{base}/goal")
+    with there.timed("the plan is checked"):
+        page.click("#check")
+        page.wait_for_selector("#estimate .banner")
+
+
+def _search(there: Visit, base: str) -> None:
+    """Start, walk while it runs, steer, pause."""
+    page, found = there.page, there.found
+    there.ready("explore before the search", f"{base}/explore")
+    page.click("#start")
+    page.wait_for_selector("#front-table tbody tr >> nth=0", state="attached")
+    there.ready("explore while searching", f"{base}/explore")
+    points = "fetch(document.body.dataset.base + '/explore.json').then(r => r.json()).then(c => c.points"
+    until(page, f"{points}.length > 0)")
+    page.wait_for_timeout(5000)
+    several = page.evaluate(f"{points}.filter(p => p.standing === 'front').length > 2)")
+    for _ in range(2 if several else 0):  # the second time, the page has the panels already
+        steps = [_step(page, n) for n in range(8)]
+        found["a step while searching, until its figures are in the panel, ms, median"] = median(steps)
+        found["… worst"] = max(steps)
+    slides = [_slide(page, n) for n in range(20)]
+    found["a move of a limit while searching, ms, median"], found["… worst of these"] = median(slides), max(slides)
+    with there.timed("steering, from the click to the page that says it"):
+        page.locator("#legend button").first.click()
+        page.wait_for_selector("#in-force li")
+    with there.timed("steering obeyed"):
+        until(page, "/generation|step|obeyed/.test(document.getElementById('in-force').textContent) && "
+              "!document.getElementById('in-force').textContent.includes('not obeyed yet')")  # fmt: skip
+    with there.timed("pause, until it is said"):
+        page.click("#pause")
+        until(page, "/Paus/.test(document.getElementById('search-words').textContent)")
+    with there.timed("pause, until the search has written its state"):
+        until(page, "/^(Paused|Finished)/.test(document.getElementById('search-words').textContent)")
+    there.note_tasks()
+    ready(page, f"{base}/explore")
+    for name in ("description of a solution", "and of the next one"):
+        page.keyboard.press("ArrowRight")
+        with there.timed(name):
+            page.wait_for_selector("#description:not([aria-busy])", state="attached")
+
+
+def _audit(there: Visit, base: str) -> None:
+    """Choose a solution: its audit, and the page once more."""
+    page = there.page
+    page.click("#choose")
+    until(page, "document.getElementById('choose').getAttribute('aria-pressed') === 'true'")
+    there.ready("release page of the chosen solution", f"{base}/release")
+    with there.timed("its audit, after that"):
+        page.wait_for_selector("#reveals-summary")
+    there.ready("release page again", f"{base}/release")
+    with there.timed("its audit, again"):
+        page.wait_for_selector("#reveals-summary")
 
 
 def _step(page: Any, number: int) -> float:
-    """Milliseconds from the key to the words that name the new point, measured inside the page."""
+    """Milliseconds from the key to the figures of the new solution, measured inside the page."""
     return float(
         page.evaluate(
             """key => new Promise(done => {
-                const words = document.getElementById('walk-now'), began = performance.now();
-                const seen = new MutationObserver(() => { seen.disconnect(); done(performance.now() - began); });
-                seen.observe(words, {childList: true, characterData: true, subtree: true});
+                const title = document.getElementById('panel-title'), before = title.textContent;
+                const began = performance.now(), gone = () => performance.now() - began;
+                const look = () => {
+                    if (title.textContent !== before || gone() > 5000) done(gone()); else requestAnimationFrame(look);
+                };
                 document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
-                setTimeout(() => done(5000), 5000);
+                look();
             })""",
-            "ArrowRight" if number % 2 else "ArrowLeft",
+            "ArrowRight" if number < 4 else "ArrowLeft",
         )
     )
 

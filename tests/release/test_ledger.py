@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
+from crypsis.cli.app import app
 from crypsis.errors import PlanError, ReleaseRefused, TableError
 from crypsis.privacy import KAnonymity
 from crypsis.release import ReleaseDescription, ReleaseLedger, compare_releases, new_keys, publish, verify
@@ -228,6 +231,32 @@ def test_a_later_signature_changes_no_data_and_is_entered(tmp_path: Path) -> Non
     assert [each.name for each in tmp_path.iterdir() if each.is_dir()] == ["one"]
     with pytest.raises(PlanError, match="signed already"):
         sign_release(folder, private)
+
+
+def test_the_command_line_signs_later_and_withdraws(tmp_path: Path) -> None:
+    def call(*words: object) -> Any:
+        return CliRunner().invoke(app, [str(word) for word in words])
+
+    folder = release(BY_REGION, tmp_path / "one")
+    _, public, _ = new_keys(tmp_path / "office.key")
+    assert call("sign", folder, "--key", tmp_path / "office.key").exit_code == 0
+    assert call("verify", folder, "--key", public).exit_code == 0
+    with pytest.raises(PlanError, match="signed already"):
+        main_error(call("sign", folder, "--key", tmp_path / "office.key"))
+    with pytest.raises(PlanError, match="say whether anybody outside"):
+        main_error(call("withdraw", folder))
+    assert folder.exists()
+    answer = call("withdraw", folder, "--received", "--json")
+    assert (answer.exit_code, json.loads(answer.stdout)["received"], folder.exists()) == (0, True, False)
+    assert ReleaseLedger.usual().earlier(ORIGINAL)[0].withdrawn
+    with pytest.raises(PlanError, match="no such folder"):
+        main_error(call("withdraw", folder, "--received"))
+
+
+def main_error(answer: Any) -> None:
+    """What a command raises, as `main` turns it into a sentence and exit code 2."""
+    assert answer.exit_code
+    raise answer.exception
 
 
 def test_what_is_not_sound_is_not_signed(tmp_path: Path) -> None:

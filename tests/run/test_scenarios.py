@@ -128,8 +128,9 @@ def test_a_forged_scenario_is_found(run: Run, tmp_path: Path) -> None:
 
 def test_without_a_reason_nothing_is_released_by_scenarios_alone(tmp_path: Path) -> None:
     path = planned(tmp_path, "")
-    notes = " ".join(check_before_run(path, estimate=False).notes)
-    assert "no release before 'colleague' says why" in notes
+    found = check_before_run(path, estimate=False)
+    assert "no release before 'colleague' says why" in " ".join(found.stops)
+    assert "no demand covers an intruder" in " ".join(found.notes)
     tied = path.with_name("tied.toml")
     tied.write_text(path.read_text() + '[[rule]]\nholds = "hours <= age"\n')
     assert "rule[1]: it ties" in " ".join(check_before_run(tied, estimate=False).notes)

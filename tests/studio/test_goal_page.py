@@ -95,6 +95,7 @@ def test_the_check_never_calls_a_plan_sound_that_no_release_can_follow(session: 
     assert session.save(document) == []
     found = check_before_run(session.plan_path)
     assert len(found.stops) >= 2
+    assert not set(found.stops) & set(found.notes)
     text = client.post("/goal/check", data={}).text
     assert "is sound" not in text
     assert "nothing can be released yet" in text

@@ -55,11 +55,12 @@ WORK = 200_000_000
 
 
 def dependence(
-    seen: Published, most: float = MOST_RESTORED, work: int = WORK, together: int = TOGETHER
+    seen: Published, most: float = MOST_RESTORED, work: int = WORK, together: int = TOGETHER, about: str = ""
 ) -> list[Finding]:
     """Every published column that restores masked cells of others, and two or three where fewer do not.
 
-    `together`: columns of a key at most.
+    `together`: columns of a key at most; `about`: the only column about which findings are wanted, which saves the
+    largest keys without it.
     """
     targets = {
         name: target_codes(seen, name) for name in seen.columns if seen.masked_cells.get(name, np.zeros(1)).any()
@@ -67,6 +68,8 @@ def dependence(
     columns = {name: _key(seen, name) for name in seen.columns if seen.role(name) is not Role.QUASI_IDENTIFIER}
     restored = dict[tuple[str, ...], dict[str, int]]()
     for key in _keys(seen, columns, targets, together):
+        if about and about not in key.names and len(key.names) == together:
+            continue
         open_ = [target for target in targets if _worth_trying(key, target, restored)]
         if work < len(seen.table) or not open_:
             continue
@@ -163,8 +166,9 @@ class Restoring:
     def count(self, target: str, values: Codes, most: float) -> int:
         """Masked cells of a column that the key restores, beyond chance."""
         masked = self.seen.masked_cells[target]
-        told = values != MISSING if self.seen.original is None else np.ones(len(values), dtype=np.bool_)
-        holders = np.bincount(self.classes.of[told], minlength=self.classes.count)
+        holders = self.classes.sizes
+        if self.seen.original is None:  # what is masked there tells nothing of what goes with the key
+            holders = np.bincount(self.classes.of[values != MISSING], minlength=self.classes.count)
         fewest = SHARED if self.size > 1 or self.averaged else PAIR
         counted = masked & self.known & (holders >= fewest)[self.classes.of]
         named = _agreement(self.classes, values, counted)
@@ -238,11 +242,12 @@ def target_codes(seen: Published, name: str) -> Codes:
 def _has_one_value(classes: EquivalenceClasses, values: Codes) -> Flags:
     """bool[classes]: whether all known values of a class are one value."""
     known = values != MISSING
-    top = np.iinfo(np.int64).max
-    low, high = np.full(classes.count, top), np.full(classes.count, -1)
-    np.minimum.at(low, classes.of[known], values[known])
-    np.maximum.at(high, classes.of[known], values[known])
-    return np.asarray(low == high)
+    of, held = (classes.of, values) if known.all() else (classes.of[known], values[known])
+    one = np.full(classes.count, MISSING, dtype=values.dtype)
+    one[of] = held  # of several values any: the others differ from it
+    agrees = one != MISSING
+    agrees[of[held != one[of]]] = False
+    return agrees
 
 
 def _agreement(classes: EquivalenceClasses, values: Codes, counted: Flags) -> int:

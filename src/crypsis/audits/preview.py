@@ -80,7 +80,7 @@ def preview_weight_findings(table: Table, least: int = GROUP) -> list[Finding]:
 def audit_of_weight(seen: Published, name: str) -> list[Finding]:
     """Findings that name the weight first: alone, with others, and what it restores."""
     told = seen.without_recomputed
-    found = [*singling_out(told), *few_together(told).findings, *dependence(told)]
+    found = [*singling_out(told), *few_together(told).findings, *dependence(told, about=name)]
     return [each for each in found if name in each.columns[: each.by]]
 
 
@@ -96,7 +96,7 @@ def group_records_for_preview(codes: NDArray[np.int32], least: int) -> NDArray[n
     while open_:
         rows = open_.pop()
         some = codes[rows]
-        values = [len(np.unique(some[:, place])) for place in range(codes.shape[1])]
+        values = 1 + np.count_nonzero(np.diff(np.sort(some, axis=0), axis=0), axis=0) if len(rows) else np.zeros(1)
         if len(rows) < 2 * least or max(values) == 1:
             labels[rows], count = count, count + 1
             continue

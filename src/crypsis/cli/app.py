@@ -37,9 +37,11 @@ from crypsis.cli import (
     rulebooks,
     run,
     show,
+    sign,
     steer,
     studio,
     verify,
+    withdraw,
 )
 from crypsis.cli.options import flatten_groups
 from crypsis.cli.run import OWN_PROCESS
@@ -135,6 +137,8 @@ COMMANDS = (
     audit.audit,
     release.release,
     verify.verify,
+    sign.sign,
+    withdraw.withdraw,
     rulebooks.rulebooks,
     studio.studio,
     doctor.doctor,

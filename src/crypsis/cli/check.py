@@ -85,12 +85,12 @@ def _rules(path: Path, name: str | None, waive: Sequence[str] | None) -> list[Ru
 def _report(plan: Path, found: Check) -> None:
     for number, problem in enumerate(found.problems, 1):
         say(f"{number}. {problem}")
-    for note in found.notes:
+    for note in (*found.stops, *found.notes):
         say(f"note: {note}")
     if not found.sound:
         say(f"{plan}: {len(found.problems)} problem{'s' if len(found.problems) > 1 else ''}")
         return
-    say(f"{plan}: sound; {found.rows} records")
+    say(f"{plan}: sound; {found.rows} records{'; a search can start, and no release yet' if found.stops else ''}")
     if found.estimates:
         say()
         say(table(("search", "candidates", "memory"), [_row(each) for each in found.estimates], right=[1, 2]))

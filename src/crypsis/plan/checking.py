@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,7 +51,8 @@ class Check:
     """The result of a check."""
 
     problems: tuple[str, ...]  # what must be corrected
-    notes: tuple[str, ...] = ()  # what is worth knowing; those that stop a release say "no release"
+    stops: tuple[str, ...] = ()  # what a search can run in spite of and no release can
+    notes: tuple[str, ...] = ()  # what is worth knowing
     rows: int = 0  # records of the table
     estimates: tuple[Estimate, ...] = field(default=())  # size of each search
     # how long the run takes: its budget; None where that is a number of generations or evaluations
@@ -60,15 +62,6 @@ class Check:
     def sound(self) -> bool:
         """Whether there is no problem."""
         return not self.problems
-
-    @property
-    def stops(self) -> tuple[str, ...]:
-        """Notes that a search can run in spite of and no release can."""
-        return tuple(note for note in self.notes if STOPPING in note)
-
-
-STOPPING = "no release"
-"""Words of a note that stops a release."""
 
 
 def check_before_run(
@@ -89,10 +82,12 @@ def check_before_run(
         return Check(tuple(problems))
     # Searches would only miss the hierarchies that cannot be read, which are reported already.
     problems += against(plan.model_copy(update={"search": ()}) if unread else plan, table)
-    notes = (*table.notes, *_remarks(plan, table, look_at))
+    single = _single(plan, table)
+    stops = (*_list_stops(plan, table, look_at), *single.refused)
+    notes = (*table.notes, *single.waived, *_list_notes(plan, table))
     estimates = () if problems or not estimate else tuple(_estimates(plan, table))
     limit = read_plan_budget(plan.run.budget).seconds if plan.run.budget else math.inf
-    return Check(tuple(problems), notes, len(table), estimates, limit if math.isfinite(limit) else None)
+    return Check(tuple(problems), stops, notes, len(table), estimates, limit if math.isfinite(limit) else None)
 
 
 def _table(plan: Plan, folder: Path) -> tuple[Table | None, list[str]]:
@@ -194,29 +189,34 @@ def _scenario_obstacle(measure: Measure, table: Table, knows: tuple[str, ...]) -
     return reasons[0] if reasons and all(reasons) else ""
 
 
-def _remarks(plan: Plan, table: Table, look_at: int) -> list[str]:
-    """Remarks that are no problems."""
+def _list_stops(plan: Plan, table: Table, look_at: int) -> list[str]:
+    """What no release can follow, although a search can run."""
     found = [
         *_find_undecided(table),
-        *_find_broken_rules(plan, table),
-        *_single(plan, table),
         *_weights(table),
         *_dependences(plan, table, look_at),
         *_assumptions(plan, table),
+        *_find_silent(plan, table),
+    ]
+    risky = any(each.measure == "risk" or getattr(each.build(), "aim", "") == "risk" for each in plan.limit)
+    if not plan.require and not any(each.require for each in plan.scenario) and not risky:
+        found.append("no privacy model is required and no risk limited: no release before one is added")
+    return found
+
+
+def _list_notes(plan: Plan, table: Table) -> list[str]:
+    """Remarks that are no problems and stop nothing."""
+    found = [
+        *_find_broken_rules(plan, table),
         *_find_unmasked(plan, table),
         *_wildcards(plan, table),
         *_find_uncovered(plan, table),
         *_find_tied_rules(plan),
         *_find_contradicting(plan, table),
     ]
-    risky = any(each.measure == "risk" or getattr(each.build(), "aim", "") == "risk" for each in plan.limit)
-    if not plan.require and not any(each.require for each in plan.scenario) and not risky:
-        found.append("no privacy model is required and no risk limited: no release before one is added")
     if not plan.search:
         found.append("no search is named: `mask`, `assess` and `release` can use the plan, `run` cannot")
-    for use in plan.use:
-        found += _use_remark(use)
-    return found
+    return [*found, *(text for use in plan.use for text in _use_remark(use))]
 
 
 def _find_undecided(table: Table) -> list[str]:
@@ -237,20 +237,26 @@ def _find_unmasked(plan: Plan, table: Table) -> list[str]:
     ]
 
 
-def _find_uncovered(plan: Plan, table: Table) -> list[str]:
-    """That no demand speaks of an intruder who knows every quasi-identifier, and which scenarios give no reason."""
-    everything = set(table.quasi_identifiers)
+def _is_uncovered(plan: Plan, table: Table) -> bool:
+    """Whether no demand speaks of an intruder who knows every quasi-identifier."""
     covering = [*(each.knows for each in plan.scenario), *(model.known_columns(table) for model in plan.models())]
-    if not plan.scenario or any(set(columns) >= everything for columns in covering):
-        return []
-    silent = [each.name for each in plan.scenario if not each.because.strip()]
+    return bool(plan.scenario) and not any(set(columns) >= set(table.quasi_identifiers) for columns in covering)
+
+
+def _find_uncovered(plan: Plan, table: Table) -> list[str]:
+    """That no demand speaks of an intruder who knows every quasi-identifier."""
     text = (
-        f"no demand covers an intruder who knows all {len(everything)} quasi-identifiers; the risk to one who does is "
-        f"shown beside every solution"
+        f"no demand covers an intruder who knows all {len(table.quasi_identifiers)} quasi-identifiers; the risk to one "
+        f"who does is shown beside every solution"
     )
-    if silent:
-        text += f'; no release before {listing(map(repr, silent))} says why nobody knows the rest: because = "…"'
-    return [text]
+    return [text] if _is_uncovered(plan, table) else []
+
+
+def _find_silent(plan: Plan, table: Table) -> list[str]:
+    """Scenarios that alone protect a file and give no reason why their intruder knows nothing else."""
+    silent = [each.name for each in plan.scenario if not each.because.strip()]
+    text = f'no release before {listing(map(repr, silent))} says why nobody knows the rest: because = "…"'
+    return [text] if silent and _is_uncovered(plan, table) else []
 
 
 def _wildcards(plan: Plan, table: Table) -> list[str]:
@@ -368,10 +374,17 @@ def _weights(table: Table) -> list[str]:
     ]
 
 
-def _single(plan: Plan, table: Table) -> list[str]:
+class _SingledOut(NamedTuple):
+    """Columns nobody will mask in which many stand alone: those that stop a release, and those with a reason."""
+
+    refused: list[str]
+    waived: list[str]
+
+
+def _single(plan: Plan, table: Table) -> _SingledOut:
     """Columns nobody will mask in which many stand alone, and what was decided about them."""
     waivers, alone = plan.waivers(), {name for choice in plan.mask for name in choice.build().columns}
-    found = []
+    found = _SingledOut([], [])
     left = table.drop(
         {*table.names_by_role(*UNPUBLISHED, Role.QUASI_IDENTIFIER), *alone, *_columns_made_anew(plan, table)}
     )
@@ -380,9 +393,9 @@ def _single(plan: Plan, table: Table) -> list[str]:
         share = f"{name} singles out {100 * each.share:.3g} % of the records by itself, {each.records}"
         reason = published_finding_reason(each, waivers)
         if reason:
-            found.append(f"{share}, which is waived: {reason}")
+            found.waived.append(f"{share}, which is waived: {reason}")
         elif each.refuses:
-            found.append(
+            found.refused.append(
                 f"{share}: no release before it has the role quasi or identifier, a [[mask]] table masks it, or a "
                 f"[[waive]] table gives a reason"
             )

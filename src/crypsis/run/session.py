@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +21,7 @@ from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, SearchError,
 from crypsis.evolution import Engine
 from crypsis.html_tables import draw_html_table
 from crypsis.measures.masking_description import MaskingDescription, describe_masking
+from crypsis.measures.measure import sample_records_to_measure
 from crypsis.measures.objective import Objective
 from crypsis.measures.utility import RuleHarm, UseResult, UtilityCard, utility_card
 from crypsis.measures.utility.propensity import Model
@@ -413,7 +415,9 @@ class Run:
         solution = self.choose(pick)
         return describe_masking(self.original, self.decode(solution), solution.family)
 
-    def card(self, pick: Solution | str | int = DEFAULT_PICK, *, general: bool = True) -> UtilityCard:
+    def card(
+        self, pick: Solution | str | int = DEFAULT_PICK, *, general: bool = True, records: int | None = None
+    ) -> UtilityCard:
         """What a solution harmed, worst first: columns, pairs of columns, the whole file, and the declared uses.
 
         Parameters
@@ -422,6 +426,9 @@ class Run:
             Which solution: see `choose`.
         general : bool
             Whether pMSE is measured, which takes longest.
+        records : int, optional
+            Largest number of records that are compared, taken at equal distances; all unless given. Declared uses and
+            edit rules are always measured on all.
 
         Returns
         -------
@@ -433,7 +440,13 @@ class Run:
         rules = [RuleHarm(title, counts.created, counts.records) for title, counts in self.rules(solution).items()]
         models: Sequence[Model] = ("pairs", "cart") if general else ()
         beside = self._plain_files(solution)
-        return utility_card(self.original, masked, self.plan.useful, uses, rules, general=models, beside=beside)
+        original, whole = self.original, len(self.original)
+        if records is not None and whole > records:
+            rows = sample_records_to_measure(whole, records)
+            original, masked = original.take(rows), masked.take(rows)
+            beside = {name: table.take(rows) for name, table in beside.items()}
+        card = utility_card(original, masked, self.plan.useful, uses, rules, general=models, beside=beside)
+        return replace(card, drawn_from=whole if len(original) < whole else 0)
 
     def _plain_files(self, but: Solution) -> dict[str, Table]:
         """The masked tables of the other baselines, releasable or not, of which a card asks the same analyses.

@@ -269,6 +269,8 @@ def _without_folder(sentence: str, folder: Path) -> str:
 # next to the plan, so that two tabs agree and nothing is lost by a restart.
 
 MOST_PINS = 4
+MOST_COMPARED = 50_000
+"""Records of a large table that a page compares with the original; a release compares all."""
 
 
 @dataclass(frozen=True)
@@ -328,7 +330,9 @@ class Session:
         self._run: tuple[list[str], Run] | None = None
         self._run_status: tuple[list[str], RunStatus] | None = None
         self._outdated: tuple[list[str], bool] | None = None
-        self._general: dict[tuple[Path | None, int], tuple[PropensityScore, ...]] = {}
+        self._general: dict[tuple[str, str, int], tuple[PropensityScore, ...]] = {}
+        self._descriptions: dict[tuple[str, str, int], MaskingDescription] = {}
+        self._cards: dict[tuple[str, str, int], UtilityCard] = {}
         self._decoding = threading.Lock()  # separate: decoding a large table must not block other requests
         self.reading = FileReading(source, plan, form).begin()
         self.audits = SolutionAudits(self)
@@ -517,19 +521,30 @@ class Session:
         with self._decoding:
             return self.run.decode(number)
 
+    def _solution_key(self, number: int) -> tuple[str, str, int]:
+        """A solution of the run that is in its folder now: another run may take its name."""
+        folder = self.run_folder
+        return str(folder), _stamp(folder / LOCK) if folder is not None else "", number
+
     def describe(self, number: int) -> MaskingDescription:
         """What a solution does to the table."""
+        key = self._solution_key(number)
         with self._decoding:
-            return self.run.describe(number)
+            if key not in self._descriptions:
+                self._descriptions[key] = self.run.describe(number)
+            return self._descriptions[key]
 
     def card(self, number: int) -> UtilityCard:
-        """What a solution harmed; without the general utility, which takes longer."""
+        """What a solution harmed, measured once, on some records of a large table; without the general utility."""
+        key = self._solution_key(number)
         with self._decoding:
-            return self.run.card(number, general=False)
+            if key not in self._cards:
+                self._cards[key] = self.run.card(number, general=False, records=MOST_COMPARED)
+            return self._cards[key]
 
     def general(self, number: int) -> tuple[PropensityScore, ...]:
         """How well models tell the file of a solution from the original; measured once."""
-        key = self.run_folder, number
+        key = self._solution_key(number)
         if key not in self._general:
             self._general[key] = general_utility_of_card(self.run.original, self.masked_table(number))
         return self._general[key]

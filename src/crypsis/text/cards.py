@@ -427,7 +427,9 @@ def opening_text(card: UtilityCard, most: int = 5, kinds: Sequence[str] | None =
     for harm in (each for each in card.harms if kinds is None or each.kind in kinds):
         seen.setdefault(harm.columns, card_harm_text(harm, card))
     rest = [] if kinds is not None else [text for text in _hidden_harms(card) if text not in seen.values()]
-    return [*list(seen.values())[: most - len(rest)], *rest] or ["Nothing was harmed by one per cent or more."]
+    found = [*list(seen.values())[: most - len(rest)], *rest] or ["Nothing was harmed by one per cent or more."]
+    drawn = f"Compared on {card.records} records at equal distances, of {card.drawn_from}; a release compares all."
+    return [*found, *([drawn] if card.drawn_from else [])]
 
 
 def _hidden_harms(card: UtilityCard) -> list[str]:

@@ -240,6 +240,8 @@ class UtilityCard:
         Analyses drawn at random that no search saw; None where the table allows none, or none was wanted.
     beside : mapping of str to AnalysesKept
         The same analyses on other masked files, by name, such as plain MDAV.
+    drawn_from : int
+        Records of the whole file, where only some of them were compared; 0 where all were.
 
     Examples
     --------
@@ -261,6 +263,7 @@ class UtilityCard:
     weighted: WeightedComparison | None = None
     analyses: AnalysesKept | None = None
     beside: Mapping[str, AnalysesKept] = field(default_factory=dict)
+    drawn_from: int = 0
 
     @property
     def harms(self) -> tuple[Harm, ...]:

@@ -103,7 +103,7 @@ def routes(studio: Studio) -> list[Route]:
         except CrypsisError:
             table = None  # the check says every reason why it cannot be read
         found = check_before_run(session.plan_path, table=table, look_at=LOOKED_AT)
-        notes = [say_on_pages(each) for each in found.notes if each not in found.stops]
+        notes = [say_on_pages(each) for each in found.notes]
         return studio.part(
             "estimate.html", found=found, stops=[say_on_pages(each) for each in found.stops], notes=notes
         )
