@@ -71,6 +71,16 @@ def test_categories_that_are_coded_as_numbers_can_be_edited(session: Session, cl
     assert client.post("/data/column", data=shown(client, "roof") | {"hierarchy": "merge:2"}).status_code == 422
 
 
+def test_a_column_that_becomes_a_quasi_identifier_gets_groups(session: Session, client: TestClient) -> None:
+    """A lattice needs them, and the text in the empty box is only a suggestion."""
+    row = shown(client, "wage") | {"role": "confidential", "hierarchy": ""}
+    assert client.post("/data/column", data=row).is_success
+    assert session.plan.columns["wage"].hierarchy is None
+    answer = client.post("/data/column", data=shown(client, "wage") | {"role": "quasi"})
+    assert "intervals:" in answer.json()["message"]
+    assert str(session.plan.columns["wage"].hierarchy).startswith("intervals:")
+
+
 def test_a_row_that_shows_something_old_overwrites_nothing(session: Session, client: TestClient) -> None:
     old = shown(client, "wage")
     assert client.post("/data/column", data=old | {"role": "identifier"}).status_code == 200

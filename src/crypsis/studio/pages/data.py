@@ -440,6 +440,8 @@ class _DataPage:
                     f"{name} was changed elsewhere and nothing is saved here: it is {_in_words(before)} now."
                 )
             made, words = entry(form, before), ""
+            if Role.QUASI_IDENTIFIER == made["role"] != before.get("role") and not made.get("hierarchy"):
+                made["hierarchy"] = builder_profile_suggests(session.reading.column_as(name, made.get("kind")), name)
             if made.get("hierarchy"):
                 made["hierarchy"], words = _fitting_hierarchy(session, name, made)
             elif made.get("kind") and made["kind"] != before.get("kind"):
