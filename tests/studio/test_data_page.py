@@ -81,6 +81,19 @@ def test_a_column_that_becomes_a_quasi_identifier_gets_groups(session: Session, 
     assert str(session.plan.columns["wage"].hierarchy).startswith("intervals:")
 
 
+def test_a_search_that_cannot_begin_is_refused_and_the_page_says_why(session: Session, client: TestClient) -> None:
+    """Nothing "is starting" that never will, and the run before stays the one that is shown."""
+    for column in ("sex", "age"):
+        assert client.post("/data/column", data=shown(client, column) | {"role": "quasi", "hierarchy": ""}).is_success
+    document = session.document
+    document["search"] = [{"name": "pbg-ea"}]
+    assert session.save(document) == []
+    answer = client.post("/search/start")
+    assert answer.status_code == 422
+    assert answer.json()["message"].startswith("No search was started.")
+    assert session.choices.run == ""
+
+
 def test_a_row_that_shows_something_old_overwrites_nothing(session: Session, client: TestClient) -> None:
     old = shown(client, "wage")
     assert client.post("/data/column", data=old | {"role": "identifier"}).status_code == 200

@@ -26,6 +26,7 @@ from crypsis.errors import CrypsisError, PlanError, SearchError, TableError, lis
 from crypsis.measures.masking_description import MaskingDescription
 from crypsis.measures.utility import PropensityScore, UtilityCard, general_utility_of_card
 from crypsis.plan import Plan, draft
+from crypsis.plan.checking import demand_obstacles, search_obstacles
 from crypsis.plan.document import as_toml, load
 from crypsis.run import Front, Run, Solution
 from crypsis.run.steering import LOG
@@ -583,6 +584,10 @@ class Session:
         if folder is not None and self.has_run and not self.outdated:
             jobs.start(folder, jobs.resume_job_command(folder))
             return
+        table = self.reading.table(self.plan, self.home)
+        obstacles = [*demand_obstacles(self.plan, table), *search_obstacles(self.plan, table)]
+        if obstacles:
+            raise PlanError(f"No search was started. {'; '.join(obstacles)}")
         fresh = self.new_run()
         jobs.start(fresh, jobs.start_job_command(self.plan_path, fresh))
         self.change(run=fresh.name)

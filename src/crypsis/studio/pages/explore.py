@@ -41,7 +41,6 @@ DEFINITIONS = {
 """What the figures of a solution mean."""
 COLOURS = 18
 """Colours of the picture."""
-STARTING = {"level": "open", "words": "The search is starting …"}
 ASKED = "The search obeys between two of its steps."
 MOST_MARKS = 1500
 """Largest number of points in the chart: the front and baselines, and the latest of the dominated ones."""
@@ -220,13 +219,19 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
         "run": session.choices.run,
         "steering": _describe_steering(studio),
         "ghost": drawn.ghost(session),
-        "summary": _summary(found, chosen) if session.has_run or not session.choices.run else STARTING,
+        "summary": _summary(found, chosen) if session.has_run or not session.choices.run else _starting(session),
         "problem": problem,
         "limits": limits,
         "pins": pins,
         "chosen": chosen,
         "outdated": session.outdated,
     }
+
+
+def _starting(session: Session) -> dict[str, str]:
+    """What the page says of a search that has measured nothing yet: that it begins, or why it never did."""
+    state = jobs.run_state(session.run_folder)
+    return {"level": state.level, "words": state.words}
 
 
 def _read_ends(form: Form, axis: str) -> tuple[float, float] | None:
