@@ -188,6 +188,25 @@ def test_a_rulebook_becomes_demands() -> None:
     assert "Public-use file" in message
 
 
+def test_a_rulebook_loosens_nothing_that_the_plan_demands() -> None:
+    """Fewer suppressed records, a larger k and a smaller limit than the rulebook's stay."""
+    form = {
+        "do": ["rulebook"],
+        "rulebook": ["public-use"],
+        "require.count": ["1"],
+        "require-0.model": ["k-anonymity"],
+        "require-0.k": ["50"],
+        "limit.count": ["1"],
+        "limit-0.measure": ["record-linkage"],
+        "limit-0.at_most": ["3"],
+        "release.suppression": ["0.5%"],
+    }
+    changed, _ = apply_goal_page(tomllib.loads(PLAN), form, ["age"])
+    assert [item.get("k") for item in changed["require"]] == [50, None]
+    assert changed["limit"] == [{"measure": "record-linkage", "at_most": 3}]
+    assert changed["release"]["suppression"] == "0.5%"
+
+
 def test_ties_by_cramers_v() -> None:
     rng = np.random.default_rng(0)
     a = rng.integers(0, 4, 4000)

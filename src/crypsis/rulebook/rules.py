@@ -636,14 +636,14 @@ def _judge_promise(demanded: PrivacyModel, models: Sequence[PrivacyModel], only_
     if not models and only_some_families:
         return None
     name = registered.name_of(demanded)
-    if any(_as_strict(model, demanded) for model in models):
+    if any(model_implies(model, demanded) for model in models):
         return "the plan requires it", True
     weaker = [model.required for model in models if registered.name_of(model) == name]
     found = f"the plan requires only {weaker[0]:g}" if weaker else f"the plan does not require {name}"
     return f"{found}; set {demanded.sense} {demanded.required:g}", False
 
 
-def _as_strict(model: PrivacyModel, demanded: PrivacyModel) -> bool:
+def model_implies(model: PrivacyModel, demanded: PrivacyModel) -> bool:
     """Whether a model of the same name implies a demanded one."""
     if registered.name_of(model) != registered.name_of(demanded):
         return False

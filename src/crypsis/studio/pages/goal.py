@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -27,10 +27,13 @@ from crypsis.plan.sections import (
     Use,
     measures,
     models,
+    read_plan_share,
     searches,
 )
+from crypsis.privacy import PrivacyModel
 from crypsis.release.findings import split_waivers
 from crypsis.rulebook import check_planned, read_rulebook, shipped_names
+from crypsis.rulebook.rules import RiskRule, SuppressionRule, model_implies
 from crypsis.studio.forms import COLUMN_SKIPPED, Entry, Form, answers, form_entries, number, one
 from crypsis.studio.responses import answer, refusal, route_get_responses, route_post_responses
 from crypsis.studio.session import WAIT, Session
@@ -483,23 +486,30 @@ def _new(section: str, name: str, document: Document, quasi: Sequence[str]) -> D
 
 
 def _follow(document: Document, name: str) -> str:
-    """Add the demands of a rulebook to the plan."""
+    """Add the demands of a rulebook to the plan; what the plan demands more strictly stays."""
     if not name:
         return "No rulebook is chosen."
     book = read_rulebook(name)
-    added = []
+    required = list(document.get("require", ()))
     for model in book.requirements():
         title = models.name_of(model)
+        if any(model_implies(_built(item), model) for item in required if item["model"] == title):
+            continue
         settings = model.model_dump(mode="json", exclude_unset=True)
-        others = [item for item in document.get("require", ()) if item["model"] != title]
-        document["require"] = [*others, {"model": title, **settings}]
-        added.append(title)
+        required = [*(item for item in required if item["model"] != title), {"model": title, **settings}]
+    limits = {item["measure"]: item for item in document.get("limit", ())}
     for rule in book.rule:
-        if getattr(rule, "demand", "") == "risk":
-            measure, most = str(getattr(rule, "measure", "")), float(getattr(rule, "at_most", 0.0))
-            others = [item for item in document.get("limit", ()) if item["measure"] != measure]
-            document["limit"] = [*others, {"measure": measure, "at_most": number(f"{most:g}")}]
-            added.append(measure)
-        if getattr(rule, "demand", "") == "suppression":
-            document["release"] = {**document.get("release", {}), "suppression": f"{getattr(rule, 'at_most', 0):g}%"}
-    return f"The plan now has the demands of {book.title}: {', '.join(added)}."
+        if isinstance(rule, RiskRule) and not limits.get(rule.measure, {}).get("at_most", 100.0) <= rule.at_most:
+            limits[rule.measure] = {"measure": rule.measure, "at_most": number(f"{rule.at_most:g}")}
+        if isinstance(rule, SuppressionRule):
+            said = document.get("release", {})
+            if 100 * read_plan_share(str(said.get("suppression", "1%"))) > rule.at_most:
+                document["release"] = {**said, "suppression": f"{rule.at_most:g}%"}
+    document["require"] = required
+    if limits:
+        document["limit"] = list(limits.values())
+    return f"The plan now demands at least what {book.title} demands."
+
+
+def _built(item: Mapping[str, Any]) -> PrivacyModel:
+    return models.build(item["model"], **{key: value for key, value in item.items() if key != "model"})
