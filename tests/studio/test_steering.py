@@ -61,6 +61,11 @@ def test_a_spared_column_starts_a_child_beside_a_ghost_and_undo_goes_back(own_ho
         wait_words(page, "Finished")
         assert numbers(page) == first
 
+        page.click("a[href='/']")  # the child is not lost: Home shows it again
+        page.click("button:has-text('Look at this search')")
+        page.wait_for_url("**/explore")
+        assert numbers(page) != first
+
 
 def numbers(page: Any) -> dict[str, float]:
     """Solutions of the page, with their losses."""

@@ -462,6 +462,14 @@ class Session:
         name = self.choices.run
         return self.home / name if name else None
 
+    def use_run(self, name: str) -> None:
+        """Show another run of the plan."""
+        if not name.startswith(f"{self.plan_path.stem}-run") or Path(name).name != name:
+            raise SearchError("that search is not one of this file; load the page again")
+        if not (self.home / name / STORE).is_file():
+            raise SearchError("that search measured nothing that could be shown")
+        self.change(run=name)
+
     @property
     def has_run(self) -> bool:
         """Whether the run has a store."""

@@ -43,6 +43,7 @@ class RunCard:
     words: str
     level: str  # good, look, stop, or open where nothing is known yet
     current: bool
+    solutions: int = 0
 
 
 @dataclass(frozen=True)
@@ -183,4 +184,4 @@ def _run_card(folder: Path, choices: Choices) -> RunCard:
         status = jobs.run_state(folder)
     except CrypsisError as error:
         return RunCard(folder.name, str(error), "stop", folder.name == choices.run)
-    return RunCard(folder.name, status.words, status.level, folder.name == choices.run)
+    return RunCard(folder.name, status.words, status.level, folder.name == choices.run, status.status.solutions)

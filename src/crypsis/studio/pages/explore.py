@@ -155,6 +155,11 @@ class _ExplorePage:
         self.studio.session.change(ghosts_hidden=[*choices.ghosts_hidden, choices.run])
         return answer()
 
+    @changes("/run/use")
+    def use_run(self, request: Request, form: Form) -> Response:
+        self.studio.session.use_run(one(form, "run"))
+        return answer(go=f"{self.studio.address}/explore")
+
     @changes("/search/start")
     def start(self, request: Request, form: Form) -> Response:
         self.studio.session.start()
