@@ -167,6 +167,15 @@ class ColumnFindings:
     role: Role  # in the plan as it is now
     by_role: bool  # whether another role of the column answers what was found
     stated: str = ""  # what the plan says of who knows the column
+    together: bool = False  # whether an earlier release and this one together stop it
+
+    @property
+    def question(self) -> str:
+        """The beginning of the sentence that a reason completes."""
+        if self.together:
+            return f"Both files together may tell {self.column} because"
+        known = self.role is Role.CONFIDENTIAL
+        return f"Nobody outside knows {self.column} because" if known else f"Release {self.column} as it is because"
 
     @property
     def undecided(self) -> bool:
@@ -197,4 +206,5 @@ def _column_findings(name: str, findings: Sequence[Finding], audit: Audit, plan:
         role=Role.OTHER if column is None else column.role,
         by_role=column is not None and any(each.kind not in PLANNED for each in refusing),
         stated="" if column is None else column.because,
+        together=any(each.kind is FindingKind.EARLIER_RELEASE for each in refusing),
     )

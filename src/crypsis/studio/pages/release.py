@@ -188,16 +188,17 @@ class _ReleasePage:
             audited=audited_text(audit),
             waivable={rule.id for rule in book.rule if rule.waivable} if book else set(),
             waivers=decided.waivers,
+            releases=list(enumerate(session.choices.releases, 1)),
         )
 
     @changes("/release/accept")
     def accept(self, request: Request, form: Form) -> Response:
-        """Accept what was found about a column, or a rule that is not kept, with a reason; an empty one takes it back.
+        """Accept what was found about a column, or a rule that is not kept, with a reason, or take it back.
 
         One reason is given for all that was found about the column.
         """
         session = self.studio.session
-        reason, rule = one(form, "reason"), one(form, "rule")
+        reason, rule = "" if one(form, "do") == "take-back" else one(form, "reason"), one(form, "rule")
         keys: tuple[str, ...]
         if rule:
             keys, what = (rule,), "the rule"
