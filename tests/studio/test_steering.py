@@ -72,7 +72,7 @@ def numbers(page: Any) -> dict[str, float]:
 
 
 def test_a_box_a_method_and_a_solution_steer_the_search(own_home: Path, visitor: Any) -> None:
-    small_example(own_home)
+    small_example(own_home, searches=("memetic", "pbg-ea"))
     with serving(own_home) as server:
         page = visitor.enter(server)
         wait_words(page, "Finished")
@@ -92,6 +92,20 @@ def test_a_box_a_method_and_a_solution_steer_the_search(own_home: Path, visitor:
         drop.click()
         until(page, IN_FORCE, f"drop {name}")
         page.wait_for_selector(f"[aria-label='Restore {name}']")
+        last = page.locator("#legend [aria-label^='Drop ']")  # without the last one the run would end
+        assert last.get_attribute("aria-disabled") == "true"
+        last.click(force=True)
+        until(page, "document.getElementById('message').textContent.includes('the only search that goes on')")
+        other = str(last.get_attribute("aria-label")).removeprefix("Drop ")
+        refused = page.evaluate(
+            """async (search) => {
+                const body = new URLSearchParams({what: 'drop', search});
+                const answer = await fetch(document.body.dataset.base + '/steer', {method: 'POST', body});
+                return (await answer.json()).message;
+            }""",
+            other,
+        )
+        assert refused.startswith(f"drop {other}: no other search goes on")
 
         page.click("#undo")
         page.wait_for_selector(f"[aria-label='Drop {name}']")
