@@ -24,7 +24,13 @@ from tomlkit.items import Table as TomlTable
 
 from crypsis.errors import CrypsisError, PlanError, SearchError, TableError, listing
 from crypsis.measures.masking_description import MaskingDescription
-from crypsis.measures.utility import PropensityScore, UtilityCard, general_utility_of_card
+from crypsis.measures.utility import (
+    ColumnEstimates,
+    PropensityScore,
+    UtilityCard,
+    column_estimates,
+    general_utility_of_card,
+)
 from crypsis.plan import Plan, draft
 from crypsis.plan.document import as_toml, load
 from crypsis.run import Front, Run, Solution
@@ -153,6 +159,8 @@ def _inline(content: Mapping[str, Any]) -> InlineTable:
 USUAL_K = 5
 WAIT = 0.4
 """Seconds a page waits for a file before it says that it is being read."""
+MOST_CARDS = 20
+"""Utility cards that are kept; the oldest goes first."""
 MOST_COLUMNS = 2000
 """Files with more columns are refused: nobody can give them roles by hand."""
 
@@ -329,7 +337,8 @@ class Session:
         self._run_status: tuple[list[str], RunStatus] | None = None
         self._outdated: tuple[list[str], bool] | None = None
         self._general: dict[tuple[Path | None, int], tuple[PropensityScore, ...]] = {}
-        self._decoding = threading.Lock()  # separate: decoding a large table must not block other requests
+        self._describing = threading.Lock()  # separate: a card of a large table must not block other requests
+        self._cards: dict[tuple[Path | None, int, int], UtilityCard] = {}
         self.reading = FileReading(source, plan, form).begin()
         self.audits = SolutionAudits(self)
         if run is not None:
@@ -514,18 +523,28 @@ class Session:
 
     def masked_table(self, number: int) -> Table:
         """The masked table of a solution."""
-        with self._decoding:
-            return self.run.decode(number)
+        return self.run.decode(number)
 
     def describe(self, number: int) -> MaskingDescription:
         """What a solution does to the table."""
-        with self._decoding:
-            return self.run.describe(number)
+        return self.run.describe(number)
 
     def card(self, number: int) -> UtilityCard:
-        """What a solution harmed; without the general utility, which takes longer."""
-        with self._decoding:
-            return self.run.card(number, general=False)
+        """What a solution harmed; without the general utility, which takes longer. Made once, one at a time."""
+        with self._describing:
+            key = self.run_folder, number, len(self.front.baselines)
+            if key not in self._cards:
+                made = self.run.card(number, general=False)
+                while len(self._cards) >= MOST_CARDS:
+                    del self._cards[next(iter(self._cards))]
+                self._cards[key] = made
+            return self._cards[key]
+
+    def estimates(self, number: int) -> tuple[ColumnEstimates, ...]:
+        """The figures of the masked columns before and after; quick, unlike the card that has them too."""
+        original, masked = self.run.original, self.masked_table(number)
+        names = [name for name in self.solution(number).evaluation.columns if name in masked.names]
+        return column_estimates(original, masked, names)
 
     def general(self, number: int) -> tuple[PropensityScore, ...]:
         """How well models tell the file of a solution from the original; measured once."""

@@ -92,6 +92,12 @@ class _ExplorePage:
             definitions=DEFINITIONS,
         )
 
+    @shows("/solution/{number:int}/estimates")
+    def estimates(self, request: Request) -> Response:
+        """The figures of every masked column before and after, to be shown beside its bar."""
+        found = self.studio.session.estimates(int(request.path_params["number"]))
+        return self.studio.part("estimates.html", estimates=[describe_estimates(each) for each in found])
+
     @shows("/solution/{number:int}/description")
     def description(self, request: Request) -> Response:
         number = int(request.path_params["number"])
@@ -102,7 +108,6 @@ class _ExplorePage:
             description=described,
             card=utility_card_facts(card),
             number=number,
-            estimates=[describe_estimates(each) for each in card.estimates],
             figures=FIGURES,
             numbers=number_rows(card.estimates),
             categories=category_rows(card.estimates),
@@ -456,8 +461,7 @@ def describe_estimates(column: ColumnEstimates) -> dict[str, Any]:
 
 def _place(solution: Solution) -> str:
     return (
-        f"{percent_text(solution.figure('loss'))} % of the information is lost and "
-        f"{percent_text(solution.figure('risk'))} % of the people are found"
+        f"{percent_text(solution.figure('loss'))} % lost, {percent_text(solution.figure('risk'))} % of the people found"
     )
 
 

@@ -253,14 +253,16 @@ async function select(number, say = true) {
   place(panel, found.html); // title and figures change together
   held();
   showEstimates(column);
-  const described = `/solution/${number}/description`;
-  if (!seen.has(described)) await new Promise((resolve) => { setTimeout(resolve, 350); });
-  if (mine !== asked) return;
-  const description = at("description"), answered = await part(described);
-  if (mine !== asked || !answered) return;
-  if (answered.html) place(description, answered.html);
-  else { description.removeAttribute("aria-busy"); description.textContent = answered.problem; }
-  showEstimates(column);
+  for (const [id, after] of [["estimates", 100], ["description", 250]]) {
+    const address = `/solution/${number}/${id}`;
+    if (!seen.has(address)) await new Promise((resolve) => { setTimeout(resolve, after); }); // nothing is decoded for a step on the way
+    if (mine !== asked) return;
+    const answered = await part(address);
+    if (mine !== asked || !answered) return;
+    if (answered.html !== undefined) place(at(id), answered.html);
+    else { at(id).removeAttribute("aria-busy"); at(id).textContent = answered.problem; }
+    showEstimates(column);
+  }
 }
 
 /** Standing and offers of the solution in the panel, from the same points as the picture and the banner. */
@@ -293,7 +295,7 @@ function showEstimates(name, lasting = true) {
     pick.classList.toggle("shown", pick.dataset.column === shown);
   }
   const figures = [...panel.querySelectorAll("[data-estimates]")].find((each) => each.dataset.estimates === shown);
-  const waits = panel.querySelector("#description[aria-busy]");
+  const waits = panel.querySelector("#estimates[aria-busy]");
   into.replaceChildren(...(figures ? [...figures.cloneNode(true).childNodes] : [Object.assign(document.createElement("p"), { className: "soft", textContent: waits ? `${shown}: decoding …` : `${shown}: no figures of this column are compared.` })]));
 }
 panel.addEventListener("click", (event) => {
@@ -350,7 +352,8 @@ function buttons(status) {
   at("start").disabled = going;
   at("start").textContent = status.state === "paused" || status.state === "ended" ? "Continue" : status.state === "finished" ? "Start again" : "Start";
   at("start").closest("form").hidden = status.state === "finished" && at("outdated").hidden;
-  at("pause").disabled = !going || status.state === "reading";
+  at("pause").disabled = status.state !== "running";
+  at("pause").closest("form").hidden = !going;
   at("keep").disabled = !front().length;
   at("extend").closest("form").hidden = status.state !== "finished";
   const used = at("used");

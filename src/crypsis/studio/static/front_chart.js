@@ -149,12 +149,14 @@ export class FrontChart {
     else make(this.svg, "circle", { class: `pt ${on ? "on" : "beaten"} ${colour}${dim}`, cx: x, cy: y, r: on ? 6 : 3.5, ...data });
   }
 
-  /** The name of a baseline, on the side where fewer points are, above all of them. */
+  /** The name of a baseline, where it covers the fewest points: beside it, above or below. */
   #label(p) {
-    const x = this.x(p.loss), y = this.y(p.risk), long = 20 + 7 * p.method.length, width = this.element.clientWidth;
-    const crowd = (away) => this.content.points.filter((q) => q !== p && Math.abs(this.y(q.risk) - y) < 12 && away * (this.x(q.loss) - x) > 0 && Math.abs(this.x(q.loss) - x) < long).length;
-    const left = x + long > width || (x - long > MARGIN.left && crowd(-1) < crowd(1));
-    make(this.svg, "text", { class: "label", x: x + (left ? -9 : 9), y: y + 4, "text-anchor": left ? "end" : "start" }, p.method);
+    const x = this.x(p.loss), y = this.y(p.risk), long = 7 * p.method.length, right = this.element.clientWidth - MARGIN.right;
+    const places = [[x + 9, y + 4], [x - 9 - long, y + 4], [x + 4, y - 9], [x + 4, y + 19], [x - 4 - long, y - 9], [x - 4 - long, y + 19]]
+      .filter(([left, base]) => left > MARGIN.left && left + long < right && base > MARGIN.top);
+    const covered = ([left, base]) => this.content.points.filter((q) => q !== p && this.x(q.loss) > left - 6 && this.x(q.loss) < left + long + 6 && this.y(q.risk) > base - 16 && this.y(q.risk) < base + 6).length;
+    const [left, base] = places.reduce((a, b) => covered(b) < covered(a) ? b : a, places[0] ?? [x + 9, y + 4]);
+    make(this.svg, "text", { class: "label", x: left, y: base }, p.method);
   }
 
   /** A small arrow on the edge, towards a point that is not in the picture. */
