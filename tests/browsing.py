@@ -49,19 +49,19 @@ def chromium() -> str:
     return found
 
 
-def small_example(home: Path, budget: str = "2 generations") -> Path:
-    """The built-in example with one quick search, laid out where the studio will find it."""
+def small_example(home: Path, budget: str = "2 generations", searches: tuple[str, ...] = ("memetic",)) -> Path:
+    """The built-in example with one or a few quick searches, laid out where the studio will find it."""
     folder = home / "example"
     plan = folder / "people-plan.toml"
     session.write_example_for_session(folder, plan, rows=400)
-    quicken(plan, budget)
+    quicken(plan, budget, *searches)
     return plan
 
 
-def quicken(plan: Path, budget: str, search: str = "memetic") -> None:
-    """Leave one search in a plan and give it little time."""
+def quicken(plan: Path, budget: str, *searches: str) -> None:
+    """Leave one or a few searches in a plan and give them little time."""
     document = tomllib.loads(plan.read_text(encoding="utf-8"))
-    document["search"] = [each for each in document["search"] if each["name"] == search]
+    document["search"] = [each for each in document["search"] if each["name"] in (searches or ("memetic",))]
     document["run"] = {"budget": budget, "points": 8, "seed": 11}
     plan.write_text(as_toml(Plan.parse(document)), encoding="utf-8")
 

@@ -125,6 +125,22 @@ def test_what_cannot_be_asked_is_said(plan: Path) -> None:
         assert not (run.folder / LOG).exists()
 
 
+def test_the_last_search_is_not_dropped(plan: Path) -> None:
+    """Dropping every search would end the run; undo and restore stay possible."""
+    with begun(plan, plan.parent / "last") as run:
+        for name in ("memetic", "gomm"):
+            run.steer("drop", search=name)
+        with pytest.raises(
+            SearchError, match="drop local-recoding: no other search goes on, so the run would end; res"
+        ):
+            run.steer("drop", search="local-recoding")
+        run.steer("restore", search="gomm")
+        run.steer("drop", search="local-recoding")
+        with pytest.raises(SearchError, match="drop gomm: no other search goes on"):
+            run.steer("drop", search="gomm")
+        assert [entry.what for entry in run.steering] == ["drop", "drop", "restore", "drop"]
+
+
 # -- obeyed --
 
 

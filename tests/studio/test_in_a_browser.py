@@ -226,7 +226,7 @@ def test_two_tabs_agree(server: Server, visitor: Any) -> None:
     first.keyboard.press("p")
     third.wait_for_selector("#stale")
     third.click("#stale a")
-    until(third, PINNED, number)
+    third.wait_for_selector(f"#head-pins:text-is('{number}')")
     first.wait_for_selector("#pin:has-text('Unpin')")
     first.keyboard.press("p")
     until(second, UNPINNED, number)

@@ -81,6 +81,35 @@ def test_four_hundred_per_cent(server: Server, visitor: Any) -> None:
         assert page.evaluate(moving) == 0
 
 
+@pytest.mark.parametrize(("width", "height"), [(1000, 700), (1440, 900)])
+def test_the_decision_is_on_one_screen(server: Server, visitor: Any, width: int, height: int) -> None:
+    """The whole front and all offers without scrolling; figures of a column beside its bar."""
+    page = visitor.enter(server, viewport={"width": width, "height": height}, reduced_motion="reduce")
+    visitor.session(page)
+    settle(page, server, "/explore")
+    bottom = "id => Math.round(document.getElementById(id).getBoundingClientRect().bottom)"
+    assert page.locator("#offers button").count() >= 1
+    assert page.evaluate(bottom, "offers") < 300
+    assert page.evaluate(bottom, "front-chart") <= height
+    assert page.evaluate("document.getElementById('front-chart').clientHeight") >= 280
+    until(page, "document.querySelector('#column-estimates .marks')")
+    picks = page.locator("#panel .pick")
+    worst = page.get_attribute("#panel .pick[aria-pressed=true]", "data-column")
+    other = next(name for name in ("age", "hours") if name != worst)
+    page.hover(f"#panel .pick[data-column={other}]")
+    until(page, "name => document.querySelector('#column-estimates b').textContent === name", other)
+    assert "mean: " in page.inner_text("#column-estimates")
+    page.hover("#panel-title")
+    until(page, "name => document.querySelector('#column-estimates b').textContent === name", worst)
+    page.focus("#panel .pick[aria-pressed=true]")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.matches('.pick[aria-pressed=true]')")
+    assert picks.evaluate_all("all => all.filter(each => each.tabIndex === 0).length") == 1
+    page.click("#column-estimates [data-distribution]")
+    page.wait_for_selector("#look-column svg")
+
+
 WIDE = ",".join(f"c{number}" for number in range(10_000)) + "\n" + ",".join("1" for _ in range(10_000)) + "\n"
 BAD = {
     "empty": ("people.csv", b"", "is empty"),

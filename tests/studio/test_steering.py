@@ -16,6 +16,15 @@ READY = "body[data-ready]"
 IN_FORCE = "words => document.getElementById('in-force').textContent.includes(words)"
 GHOST = "document.querySelectorAll('#front-chart .ghost').length"
 FOUND = "document.querySelectorAll('#front-chart .pt.on').length > 0"
+AGREES = """fetch(document.body.dataset.base + '/explore.json').then(r => r.json()).then(c => {
+    const at = id => document.getElementById(id).textContent, number = Number(at('panel-title').split(' ')[1]);
+    const tags = [...document.querySelectorAll('#panel-tags .tag')].slice(1).map(each => each.firstChild.textContent);
+    const titles = c.offers.filter(each => each.number === number).map(each => each.title.toLowerCase());
+    const standing = c.points.find(each => each.number === number)?.standing;
+    return JSON.stringify(tags) === JSON.stringify([standing, ...titles]) && at('front-summary') === c.summary.words
+        && at('head-chosen') === String(c.chosen ?? 'none');
+})"""
+"""Whether banner, header and the open panel say what the front is now."""
 IDLE = "document.querySelectorAll('[aria-busy=true]').length === 0"
 
 
@@ -77,7 +86,7 @@ def numbers(page: Any) -> dict[str, float]:
 
 
 def test_a_box_a_method_and_a_solution_steer_the_search(own_home: Path, visitor: Any) -> None:
-    small_example(own_home)
+    small_example(own_home, searches=("memetic", "pbg-ea"))
     with serving(own_home) as server:
         page = visitor.enter(server)
         wait_words(page, "Finished")
@@ -97,12 +106,30 @@ def test_a_box_a_method_and_a_solution_steer_the_search(own_home: Path, visitor:
         drop.click()
         until(page, IN_FORCE, f"drop {name}")
         page.wait_for_selector(f"[aria-label='Restore {name}']")
+        last = page.locator("#legend [aria-label^='Drop ']")  # without the last one the run would end
+        assert last.get_attribute("aria-disabled") == "true"
+        last.click(force=True)
+        until(page, "document.getElementById('message').textContent.includes('the only search that goes on')")
+        other = str(last.get_attribute("aria-label")).removeprefix("Drop ")
+        refused = page.evaluate(
+            """async (search) => {
+                const body = new URLSearchParams({what: 'drop', search});
+                const answer = await fetch(document.body.dataset.base + '/steer', {method: 'POST', body});
+                return (await answer.json()).message;
+            }""",
+            other,
+        )
+        assert refused.startswith(f"drop {other}: no other search goes on")
 
         page.click("#undo")
         page.wait_for_selector(f"[aria-label='Drop {name}']")
 
+        page.click("#offers button >> nth=0")  # its panel stays open while the front moves on
+        opened = page.inner_text("#panel-title")
         page.click("#extend")
         until(page, IN_FORCE, f"obeyed by {name} after generation")
+        until(page, AGREES)
+        assert page.inner_text("#panel-title") == opened
         page.click("#undo")
         until(page, "!document.getElementById('in-force').textContent")
         page.click("#pause")

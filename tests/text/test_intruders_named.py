@@ -14,7 +14,7 @@ from crypsis.cli.show import _show_figures
 from crypsis.release.verification import verify
 from crypsis.run import Run
 from crypsis.run.releasing import reason_for_releasing
-from crypsis.studio.pages.explore import _offers, _summary
+from crypsis.studio.pages.explore import _name_intruder, _offers
 
 INTRUDER = r"\bintruder|\battacker|\bwho (also )?(knows|predicts|takes)|\bfound by\b"
 FIGURE = r"(?i)\brisks?\b[^.;]*\d(\.\d+)? %|\d (%|per cent) (of )?(disclosure )?risk"
@@ -87,7 +87,7 @@ def test_reports_and_verify_name_the_intruder(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_studio_names_the_intruder(run: Run) -> None:
-    assert "an intruder who knows the quasi-identifiers" in _summary(run.front, None)["words"]
+    assert "an intruder who knows the quasi-identifiers" in _name_intruder(run.front)
     assert all("found by an intruder" in offer["why"] for offer in _offers(run.front))
     for template in ("panel.html", "release.html"):
         source = (Path(crypsis.__file__).parent / "studio" / "templates" / template).read_text(encoding="utf-8")

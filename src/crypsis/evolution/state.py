@@ -147,6 +147,18 @@ class State:
         )
 
 
+def read_known_scores(data: bytes) -> dict[bytes, Scores]:
+    """The scores of every candidate a checkpoint remembers, by key, oldest first; nothing else of it is unpacked."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as part:
+            keys = _split_bytes(part["known_keys"], part["known_lengths"])
+            return {key: tuple(scores) for key, scores in zip(keys, part["known_scores"].tolist(), strict=True)}
+    except (ValueError, TypeError, OSError, LookupError, EOFError, *_DAMAGE) as error:
+        raise SearchError(
+            f"the checkpoint cannot be read ({type(error).__name__}: damaged or not a checkpoint); start the run again"
+        ) from None
+
+
 def _write_archive(parts: Mapping[str, NDArray[Any]]) -> bytes:
     """An npz archive, compressed lightly: a checkpoint is written often and seldom read."""
     buffer = io.BytesIO()

@@ -5,6 +5,7 @@ it takes.
 from __future__ import annotations
 
 import math
+import threading
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -227,8 +228,13 @@ class DecodedTables:
     encodings: Encodings
     finish: Finishing
     _tables: OrderedDict[int, Table] = field(default_factory=OrderedDict, repr=False)
+    _one: threading.RLock = field(default_factory=threading.RLock, repr=False)  # threads of the studio share the tables
 
     def __getitem__(self, solution: Solution) -> Table:
+        with self._one:
+            return self._decode(solution)
+
+    def _decode(self, solution: Solution) -> Table:
         if solution.number not in self._tables:
             row = self.store.solution(solution.number)
             encoding = self.encodings[row.search]

@@ -685,7 +685,7 @@ class Run:
         Raises
         ------
         SearchError
-            If there is no such search or solution, or nothing to undo.
+            If there is no such search or solution, nothing to undo, or no search would go on.
         """
         place = None if search is None else self._place_of_search(search)
         if what in ("drop", "restore") and place is None:
@@ -697,7 +697,22 @@ class Run:
         if loss is not None or risk is not None:
             loss, risk = _check_range("loss", loss or (0.0, 100.0)), _check_range("risk", risk or (0.0, 100.0))
         entry = Entry(0, what, place, loss, risk, solution)
+        self._keep_a_search(entry)
         return SteeringLog(self.folder).append(entry)
+
+    def _keep_a_search(self, entry: Entry) -> None:
+        """Refuse what would leave no search at work: the run would end."""
+        names = [each.name for each in self.plan.search]
+        after = fold_entries([*self.steering, entry])
+        if entry.what == "undo" or entry.search is None or not all(after.stops(each) for each in range(len(names))):
+            return
+        name = names[entry.search]
+        if entry.what == "more":
+            raise SearchError(f"more: {name} found this solution and is dropped; restore {name}, then ask again")
+        raise SearchError(
+            f"{entry.what} {name}: no other search goes on, so the run would end; restore another one first, or stop "
+            f"the run and resume it later"
+        )
 
     def _place_of_search(self, search: str | int) -> int:
         """The place of a search in the plan."""

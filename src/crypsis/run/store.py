@@ -386,6 +386,11 @@ class Store:
             digest = next((digest for found, _, digest in self._rows.all("checkpoint") if found == search), None)
             return None if digest is None else self._rows.large("checkpoint", "state", search, digest)
 
+    def checkpoint_digests(self) -> dict[int, bytes]:
+        """By search, the digest of its last state: another one is another state."""
+        with self.guard_reading():
+            return {int(search): bytes(digest) for search, _, digest in self._rows.all("checkpoint")}
+
     def history(self, search: int | None = None) -> list[GenerationRecord]:
         """The generations of a search, or of all."""
         with self.guard_reading():
@@ -417,6 +422,10 @@ class Store:
     def solution_keys(self, search: int) -> set[bytes]:
         """Keys of the solutions of a search."""
         return {bytes(row[2]) for row in self._solutions() if row[1] == search}
+
+    def solution_numbers(self, search: int) -> dict[bytes, int]:
+        """Numbers of the solutions of a search, by key."""
+        return {bytes(row[2]): int(row[0]) for row in self._solutions() if row[1] == search}
 
     def contents(self) -> list[tuple[int, int, Mapping[str, Any]]]:
         """Number, search and content of every solution, without genomes."""

@@ -24,7 +24,13 @@ from tomlkit.items import Table as TomlTable
 
 from crypsis.errors import CrypsisError, PlanError, SearchError, TableError, listing
 from crypsis.measures.masking_description import MaskingDescription
-from crypsis.measures.utility import PropensityScore, UtilityCard, general_utility_of_card
+from crypsis.measures.utility import (
+    ColumnEstimates,
+    PropensityScore,
+    UtilityCard,
+    column_estimates,
+    general_utility_of_card,
+)
 from crypsis.plan import Plan, draft
 from crypsis.plan.checking import demand_obstacles, search_obstacles
 from crypsis.plan.document import as_toml, load
@@ -154,6 +160,8 @@ def _inline(content: Mapping[str, Any]) -> InlineTable:
 USUAL_K = 5
 WAIT = 0.4
 """Seconds a page waits for a file before it says that it is being read."""
+MOST_CARDS = 20
+"""Utility cards that are kept; the oldest goes first."""
 MOST_COLUMNS = 2000
 """Files with more columns are refused: nobody can give them roles by hand."""
 
@@ -334,7 +342,7 @@ class Session:
         self._general: dict[tuple[str, str, int], tuple[PropensityScore, ...]] = {}
         self._descriptions: dict[tuple[str, str, int], MaskingDescription] = {}
         self._cards: dict[tuple[str, str, int], UtilityCard] = {}
-        self._decoding = threading.Lock()  # separate: decoding a large table must not block other requests
+        self._describing = threading.Lock()  # separate: a card of a large table must not block other requests
         self.reading = FileReading(source, plan, form).begin()
         self.audits = SolutionAudits(self)
         if run is not None:
@@ -527,8 +535,7 @@ class Session:
 
     def masked_table(self, number: int) -> Table:
         """The masked table of a solution."""
-        with self._decoding:
-            return self.run.decode(number)
+        return self.run.decode(number)
 
     def _solution_key(self, number: int) -> tuple[str, str, int]:
         """A solution of the run that is in its folder now: another run may take its name."""
@@ -538,7 +545,7 @@ class Session:
     def describe(self, number: int) -> MaskingDescription:
         """What a solution does to the table."""
         key = self._solution_key(number)
-        with self._decoding:
+        with self._describing:
             if key not in self._descriptions:
                 self._descriptions[key] = self.run.describe(number)
             return self._descriptions[key]
@@ -546,10 +553,16 @@ class Session:
     def card(self, number: int) -> UtilityCard:
         """What a solution harmed, measured once, on some records of a large table; without the general utility."""
         key = self._solution_key(number)
-        with self._decoding:
+        with self._describing:
             if key not in self._cards:
                 self._cards[key] = self.run.card(number, general=False, records=MOST_COMPARED)
             return self._cards[key]
+
+    def estimates(self, number: int) -> tuple[ColumnEstimates, ...]:
+        """The figures of the masked columns before and after; quick, unlike the card that has them too."""
+        original, masked = self.run.original, self.masked_table(number)
+        names = [name for name in self.solution(number).evaluation.columns if name in masked.names]
+        return column_estimates(original, masked, names)
 
     def general(self, number: int) -> tuple[PropensityScore, ...]:
         """How well models tell the file of a solution from the original; measured once."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, SearchError, listing
 from crypsis.measures.utility.card import ruined_columns
+from crypsis.measures.utility.estimates import ColumnEstimates
 from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES
 from crypsis.plan import read_plan_budget
 from crypsis.run import Front, Run, Solution
+from crypsis.run.candidates import CandidateReader, thin_evenly
 from crypsis.run.choosing import group_offers_for_choosing
 from crypsis.run.front import solution_standing
 from crypsis.run.session import PLAIN, UNTOUCHED
@@ -27,7 +30,7 @@ from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.text import ruin_text, utility_card_facts
 from crypsis.text.cards import FIGURES, category_rows, number_rows, propensity_text, weighted_rows, weighted_text
-from crypsis.text.reports import offer_title_for_reports, percent_text
+from crypsis.text.reports import number_text, offer_title_for_reports, percent_text
 
 DEFINITIONS = {
     "loss": "Share of the information in the masked columns lost: 0 % as collected, 100 % no better than knowing "
@@ -42,6 +45,10 @@ DEFINITIONS = {
 COLOURS = 18
 """Colours of the picture."""
 ASKED = "The search obeys between two of its steps."
+MOST_CANDIDATES = 2000
+"""Largest number of faint dots."""
+MOST_SHARES = 5
+"""Shares of a category that are shown beside its bar."""
 MOST_MARKS = 1500
 """Largest number of points in the chart: the front and baselines, and the latest of the dominated ones."""
 
@@ -52,6 +59,7 @@ class _ExplorePage:
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
         self.drawn = _Drawing()
+        self._tried: dict[str, CandidateReader] = {}
 
     @shows("/explore")
     def page(self, request: Request) -> Response:
@@ -59,24 +67,35 @@ class _ExplorePage:
 
     @shows("/explore.json")
     def figures(self, request: Request) -> Response:
-        return JSONResponse({**_content(self.studio, self.drawn), "status": self.studio.status()})
+        content, head = _content(self.studio, self.drawn), self.studio.head()
+        header = self.studio.render("head.html", head=head)
+        return JSONResponse({**content, "status": head["status"], "header": header})
+
+    @shows("/explore/candidates.json")
+    def candidates(self, request: Request) -> Response:
+        """What was tried and not measured, as faint dots."""
+        session = self.studio.session
+        return JSONResponse(_draw_candidates(session, self._tried) if session.has_run else {"dots": [], "words": ""})
 
     @shows("/solution/{number:int}")
     def panel(self, request: Request) -> Response:
         found = self.studio.session.front
         solution = found.pick(int(request.path_params["number"]))
-        on = solution.number in {each.number for each in found}
         return self.studio.part(
             "panel.html",
             s=solution,
-            standing=solution_standing(solution, on),
-            offers=[each for each in _offers(found) if each["number"] == solution.number],
             ruined=ruin_text(found.ruins(solution)),
             session=self.studio.session,
             columns=self.studio.session.plan.columns,
             uses=_uses(self.studio),
             definitions=DEFINITIONS,
         )
+
+    @shows("/solution/{number:int}/estimates")
+    def estimates(self, request: Request) -> Response:
+        """The figures of every masked column before and after, to be shown beside its bar."""
+        found = self.studio.session.estimates(int(request.path_params["number"]))
+        return self.studio.part("estimates.html", estimates=[describe_estimates(each) for each in found])
 
     @shows("/solution/{number:int}/description")
     def description(self, request: Request) -> Response:
@@ -305,7 +324,13 @@ class _Drawing:
         if last is None or last[0] is not found:
             default = found.offers[0].solution.number if found.offers else None
             methods = [{"name": name, "colour": place} for place, name in enumerate(_methods(found))]
-            drawn = {"points": _points(found), "default": default, "offers": _offers(found), "methods": methods}
+            drawn = {
+                "points": _points(found),
+                "default": default,
+                "offers": _offers(found),
+                "methods": methods,
+                "intruder": _name_intruder(found),
+            }
             last = self._last = (found, drawn)
         return last[1]
 
@@ -348,6 +373,28 @@ def _points(found: Front) -> list[dict[str, Any]]:
     return sorted(points, key=lambda p: (p["standing"] != "front", p["standing"] != "baseline", p["loss"], p["number"]))
 
 
+def _draw_candidates(session: Session, tried: dict[str, CandidateReader]) -> dict[str, Any]:
+    """Loss, risk and colour of at most so many candidates, evenly spaced in the order of trying, and a sentence."""
+    run, key = session.run, str(session.run_folder)
+    if key not in tried:
+        tried.clear()
+        tried[key] = CandidateReader()
+    found = tried[key].read(run.store, run.solutions)
+    colours = {name: place for place, name in enumerate(_methods(session.front))}
+    rows = np.concatenate(
+        [
+            np.empty((0, 3)),
+            *(np.insert(each.points, 2, colours.get(run.plan.search[each.search].name, 0), axis=1) for each in found),
+        ]
+    )
+    shown, miss = thin_evenly(rows, MOST_CANDIDATES), max((each.miss for each in found if len(each.points)), default=0)
+    some = f"{len(shown)} of {len(rows)}" if len(shown) < len(rows) else f"{len(rows)}"
+    near = f" (loss within about {percent_text(miss)} %)" if miss > 0 else ""
+    words = f"Faint dots: {some} candidates, tried and not measured, where the search's own scores put them{near}."
+    dots = [[round(loss, 2), round(risk, 2), int(colour) % COLOURS] for loss, risk, colour in shown.tolist()]
+    return {"dots": dots, "words": words if dots else ""}
+
+
 def _offers(found: Front) -> list[dict[str, Any]]:
     """The offers as the page lists them, each solution once."""
     return [
@@ -380,18 +427,51 @@ def _summary(found: Front, chosen: int | None) -> dict[str, str]:
         if not picked.feasible:
             return {"level": "stop", "words": f"Solution {chosen} is chosen and may not be released: {_place(picked)}."}
         return {"level": "good", "words": f"Solution {chosen} is chosen: {_place(picked)}. {counted}"}
-    best = found.offers[0].solution
-    words = (
-        f"Nothing is chosen yet. Most faithful that passes: solution {best.number} ({best.title}), {_place(best)}. "
-        f"{counted} The intruder: {listing(found.intruders([best]))}."
-    )
-    return {"level": "look", "words": words}
+    return {"level": "look", "words": f"Nothing is chosen yet: pick an offer. {counted}"}
+
+
+def _name_intruder(found: Front) -> str:
+    """The intruder whose success the picture shows; empty before a solution may be released."""
+    if not found.offers:
+        return ""
+    return f"People found: {listing(found.intruders([found.offers[0].solution]))}."
+
+
+def describe_estimates(column: ColumnEstimates) -> dict[str, Any]:
+    """The figures of one column before and after, as the panel shows them beside its bar.
+
+    Of a number the usual figures; of a category the shares that moved most.
+    """
+    figures = list(column.figures)
+    if column.numeric:
+        figures = [each for each in figures if each.figure in FIGURES]
+    else:
+        figures.sort(key=lambda each: -abs((each.after or 0.0) - (each.before or 0.0)))
+    gone = [*column.vanished, *([f"{column.vanished_rare} rare values"] if column.vanished_rare else [])]
+    words = [
+        *([] if column.numeric else [f"the {min(MOST_SHARES, len(figures))} shares that moved most, %"]),
+        *([f"{percent_text(column.grouped)} % of the records in groups"] if column.grouped else []),
+        *([f"gone: {listing(gone)}"] if gone else []),
+        *(["✓ inside the original's 95 % interval"] if any(each.inside for each in figures) else []),
+    ]
+    return {
+        "name": column.name,
+        "words": "; ".join(words),
+        "figures": [
+            {
+                "name": each.figure,
+                "before": number_text(each.before),
+                "after": number_text(each.after),
+                "mark": "unsaid" if each.inside is None else "yes" if each.inside else "no",
+            }
+            for each in (figures if column.numeric else figures[:MOST_SHARES])
+        ],
+    }
 
 
 def _place(solution: Solution) -> str:
     return (
-        f"{percent_text(solution.figure('loss'))} % of the information is lost and "
-        f"{percent_text(solution.figure('risk'))} % of the people are found"
+        f"{percent_text(solution.figure('loss'))} % lost, {percent_text(solution.figure('risk'))} % of the people found"
     )
 
 

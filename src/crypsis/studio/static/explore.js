@@ -9,8 +9,10 @@ let touched = false; // until a solution is selected, the default is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
 let run = null, ghost = [], oldFront = [], steering = { asked: [], wishes: [], searches: [], dropped: [] };
 let points = [], pins = [], chosen = null, selected = null, fallback = null, offers = [], shownInPanel = null;
+let column = null; // whose figures stand beside the bars; the same one from solution to solution
 
-const inside = (p) => p.loss <= Number(loss.value) && p.risk <= Number(risk.value);
+const keeps = (slider, value) => slider.value === slider.max || value <= Number(slider.value); // at its end a limit limits nothing
+const inside = (p) => keeps(loss, p.loss) && keeps(risk, p.risk);
 const front = () => points.filter((p) => p.standing === "front");
 const round = (x) => x === null || x === undefined ? "–" : Number.isInteger(x) ? String(x) : x.toPrecision(3);
 const percent = (x) => x === null || x === undefined ? "–" : x > 0 && x < .05 ? "<0.1" : x.toFixed(1);
@@ -56,10 +58,25 @@ const fetchPoints = inTurn(async () => {
   else if (selected !== null && !points.some((p) => p.number === selected)) select(best, false);
   for (const [axis, slider] of [["loss", loss], ["risk", risk]]) if (!sliding) slider.value = content.limits[axis] ?? 100;
   refresh();
+  if (content.status.state !== "running" || performance.now() - triedAt > 5000) fetchTried();
 });
 
-/** Banner, buttons and warnings, all from one state. */
+/** Candidates that were tried, now and then: there are many, and they say less than solutions. */
+let triedAt = -Infinity;
+const fetchTried = inTurn(async () => {
+  const of = run;
+  triedAt = performance.now();
+  const response = await bring(base + "/explore/candidates.json");
+  if (!response?.ok) return;
+  const { dots, words } = await response.json();
+  if (of !== run) return;
+  at("tried").textContent = words;
+  picture.show({ dots });
+});
+
+/** Header, banner, buttons and warnings, all from one state. */
 function showState(content) {
+  at("head").innerHTML = content.header;
   const banner = at("front-summary");
   banner.textContent = content.summary.words;
   banner.className = `banner ${content.summary.level}`;
@@ -68,6 +85,7 @@ function showState(content) {
   at("problem").textContent = content.problem;
   at("found").hidden = !points.length && !ghost.length;
   at("closer").hidden = !points.length;
+  at("caption").textContent = content.intruder;
   buttons(content.status);
 }
 
@@ -76,8 +94,8 @@ function showOffers() {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "offer" });
     button.dataset.number = o.number;
     button.append(Object.assign(document.createElement("b"), { textContent: o.title }),
-      Object.assign(document.createElement("span"), { textContent: `${percent(o.loss)} % lost · ${percent(o.risk)} % found${o.kept === null ? "" : ` · ${percent(o.kept)} % of analyses kept`}` }),
-      Object.assign(document.createElement("small"), { textContent: `solution ${o.number}${o.number === chosen ? ", chosen" : ""}` }));
+      Object.assign(document.createElement("small"), { textContent: `solution ${o.number}${o.number === chosen ? ", chosen" : ""}` }),
+      Object.assign(document.createElement("span"), { textContent: `${percent(o.loss)} % lost · ${percent(o.risk)} % found${o.kept === null ? "" : ` · ${percent(o.kept)} % of analyses kept`}` }));
     button.title = o.why;
     button.setAttribute("aria-pressed", String(o.number === selected));
     button.addEventListener("click", () => select(o.number));
@@ -96,9 +114,11 @@ function legend(methods) {
     item.append(Object.assign(document.createElement("i"), { className: `swatch m${m.colour}` }), Object.assign(document.createElement("span"), { textContent: m.name, className: dropped ? "dropped" : "" }));
     if (steering.searches.includes(m.name)) {
       const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: dropped ? "Restore" : "Drop" });
+      const last = !dropped && steering.searches.every((name) => name === m.name || steering.dropped.includes(name));
       button.setAttribute("aria-label", `${button.textContent} ${m.name}`);
-      button.title = dropped ? `${m.name} searches again` : `${m.name} searches no more; its solutions stay`;
-      button.addEventListener("click", () => steer({ what: dropped ? "restore" : "drop", search: m.name }));
+      button.setAttribute("aria-disabled", String(last));
+      button.title = dropped ? `${m.name} searches again` : last ? `${m.name} is the only search that goes on; pause it instead` : `${m.name} searches no more; its solutions stay`;
+      button.addEventListener("click", () => last ? announce(`${button.title}.`) : steer({ what: dropped ? "restore" : "drop", search: m.name }));
       item.append(button);
     }
     return item;
@@ -128,11 +148,12 @@ function showSteering(now) {
 
 /** Another search takes the place of the one that was shown: its solutions have numbers of their own. */
 function anotherRun() {
-  seenPanels.clear();
+  seen.clear();
   selected = shownInPanel = null;
   touched = false;
   oldFront = [];
   replay.value = replay.max;
+  picture.show({ dots: [] });
   picture.setBox(null);
   panel.replaceChildren(Object.assign(document.createElement("p"), { className: "soft", textContent: "The new search is starting …" }));
 }
@@ -156,11 +177,11 @@ function refresh() {
 
 function table() {
   const rows = new Map([...body.rows].map((row) => [Number(row.dataset.number), row]));
-  const seen = new Set(), kept = points.filter((p) => !picture.box || inBox(p, picture.box));
+  const listed = new Set(), kept = points.filter((p) => !picture.box || inBox(p, picture.box));
   let before = null;
   for (const p of kept) {
-    if (p.standing !== "front" && p.standing !== "baseline" && seen.size > 200) continue;
-    seen.add(p.number);
+    if (p.standing !== "front" && p.standing !== "baseline" && listed.size > 200) continue;
+    listed.add(p.number);
     const row = rows.get(p.number) ?? newRow(p);
     const cells = [null, percent(p.loss), percent(p.risk), round(p.k), percent(p.suppressed), p.method, words(p)];
     cells.forEach((text, place) => { if (text !== null && row.cells[place].textContent !== text) row.cells[place].textContent = text; });
@@ -172,7 +193,7 @@ function table() {
     else if (next() !== row) body.insertBefore(row, next());
     before = row;
   }
-  for (const [number, row] of rows) if (!seen.has(number) && !row.contains(document.activeElement)) row.remove();
+  for (const [number, row] of rows) if (!listed.has(number) && !row.contains(document.activeElement)) row.remove();
   const stop = body.querySelector("tr[aria-selected=true] button") ?? body.querySelector("button"); // one tab stop for the whole table
   for (const button of body.querySelectorAll("button")) button.tabIndex = button === stop ? 0 : -1;
 }
@@ -203,7 +224,16 @@ function newRow(p) {
   return row;
 }
 
-const seenPanels = new Map(); // panels already fetched: of a measured solution only standing and offers change
+const seen = new Map(); // parts of the panel already fetched: what a solution is does not change, its standing is drawn from the points
+async function part(address) {
+  if (!seen.has(address)) {
+    const response = await bring(base + address);
+    if (!response) return null;
+    if (!response.ok) return { problem: await response.text() };
+    seen.set(address, await response.text());
+  }
+  return { html: seen.get(address) };
+}
 let asked = 0;
 async function select(number, say = true) {
   selected = number;
@@ -213,26 +243,83 @@ async function select(number, say = true) {
   for (const button of at("offers").children) button.setAttribute("aria-pressed", String(Number(button.dataset.number) === number));
   refresh();
   const mine = asked += 1;
-  const key = [number, p?.standing, ...offers.filter((o) => o.number === number).map((o) => o.title)].join();
-  if (!seenPanels.has(key)) {
-    panel.setAttribute("aria-busy", "true");
-    const response = await bring(`${base}/solution/${number}`);
-    if (!response?.ok) { if (mine === asked) panel.removeAttribute("aria-busy"); return; }
-    seenPanels.set(key, await response.text());
-  }
+  if (!seen.has(`/solution/${number}`)) panel.setAttribute("aria-busy", "true");
+  const found = await part(`/solution/${number}`);
   if (mine !== asked) return;
+  if (!found?.html) { panel.removeAttribute("aria-busy"); return; }
+  if (shownInPanel !== number) for (const each of document.querySelectorAll(".closer-part")) each.replaceChildren();
   shownInPanel = number;
   at("closer-number").textContent = number;
-  for (const part of document.querySelectorAll(".closer-part")) part.replaceChildren();
-  place(panel, seenPanels.get(key)); // title and figures change together
+  place(panel, found.html); // title and figures change together
   held();
-  await new Promise((resolve) => { setTimeout(resolve, 350); });
-  if (mine !== asked) return;
-  const description = at("description"), answered = await bring(`${base}/solution/${number}/description`);
-  if (mine !== asked || !answered) return;
-  if (answered.ok) place(description, await answered.text());
-  else { description.removeAttribute("aria-busy"); description.textContent = await answered.text(); }
+  showEstimates(column);
+  for (const [id, after] of [["estimates", 100], ["description", 250]]) {
+    const address = `/solution/${number}/${id}`;
+    if (!seen.has(address)) await new Promise((resolve) => { setTimeout(resolve, after); }); // nothing is decoded for a step on the way
+    if (mine !== asked) return;
+    const answered = await part(address);
+    if (mine !== asked || !answered) return;
+    if (answered.html !== undefined) place(at(id), answered.html);
+    else { at(id).removeAttribute("aria-busy"); at(id).textContent = answered.problem; }
+    showEstimates(column);
+  }
 }
+
+/** Standing and offers of the solution in the panel, from the same points as the picture and the banner. */
+let tagsShown = "";
+function tags() {
+  const p = points.find((each) => each.number === shownInPanel), words = !p ? [] : [
+    [p.standing === "baseline" ? p.method : `found by ${p.method}`], [p.standing], ...offers.filter((o) => o.number === p.number).map((o) => [o.title.toLowerCase(), o.why])];
+  if (JSON.stringify(words) === tagsShown) return; // one that has the focus stays
+  tagsShown = JSON.stringify(words);
+  at("panel-tags").replaceChildren(...words.map(([text, why]) => {
+    const tag = Object.assign(document.createElement("span"), { className: "tag", textContent: text });
+    if (!why) return tag;
+    tag.classList.add("def");
+    tag.tabIndex = 0;
+    const define = Object.assign(document.createElement("span"), { className: "define", textContent: why });
+    define.setAttribute("role", "tooltip");
+    tag.append(define);
+    return tag;
+  }));
+}
+
+/** The figures of one column before and after, beside its bar; of the one that loses most until one is chosen. */
+function showEstimates(name, lasting = true) {
+  const picks = [...panel.querySelectorAll(".pick")], into = at("column-estimates");
+  if (!into || !picks.length) return;
+  const worst = () => picks.reduce((a, b) => lost(b) > lost(a) ? b : a).dataset.column, lost = (pick) => pick.closest("dt").nextElementSibling.querySelector("meter").value;
+  const shown = picks.some((pick) => pick.dataset.column === name) ? name : worst();
+  for (const pick of picks) {
+    if (lasting) { pick.setAttribute("aria-pressed", String(pick.dataset.column === shown)); pick.tabIndex = pick.dataset.column === shown ? 0 : -1; }
+    pick.classList.toggle("shown", pick.dataset.column === shown);
+  }
+  const figures = [...panel.querySelectorAll("[data-estimates]")].find((each) => each.dataset.estimates === shown);
+  const waits = panel.querySelector("#estimates[aria-busy]");
+  into.replaceChildren(...(figures ? [...figures.cloneNode(true).childNodes] : [Object.assign(document.createElement("p"), { className: "soft", textContent: waits ? `${shown}: decoding …` : `${shown}: no figures of this column are compared.` })]));
+}
+panel.addEventListener("click", (event) => {
+  const pick = event.target.closest(".pick"), wanted = event.target.closest("[data-distribution]");
+  if (pick) showEstimates(column = pick.dataset.column);
+  if (wanted) look(`${base}/look/${shownInPanel}/column?${new URLSearchParams({ name: wanted.dataset.distribution })}`, "look-column");
+});
+for (const kind of ["pointerover", "focusin"]) panel.addEventListener(kind, (event) => { const pick = barOf(event.target); if (pick) showEstimates(pick.dataset.column, false); });
+panel.addEventListener("pointerout", (event) => { if (barOf(event.target) && !event.relatedTarget?.closest?.("#column-bars, #column-estimates")) showEstimates(column, false); });
+/** The name of the column a part of its bar belongs to. */
+function barOf(element) {
+  let cell = element.closest?.("#column-bars > *");
+  while (cell && cell.tagName !== "DT") cell = cell.previousElementSibling;
+  return cell?.firstElementChild;
+}
+panel.addEventListener("keydown", (event) => {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key], picks = [...panel.querySelectorAll(".pick")], here = picks.indexOf(event.target);
+  if (!by || here < 0) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const there = picks[Math.min(picks.length - 1, Math.max(0, here + by))];
+  showEstimates(column = there.dataset.column);
+  there.focus();
+});
 
 function held() {
   for (const button of [pin, choose]) button.disabled = selected === null;
@@ -242,6 +329,7 @@ function held() {
   choose.setAttribute("aria-pressed", String(is));
   choose.firstChild.textContent = is ? "Chosen " : "Choose ";
   at("onward").hidden = chosen === null;
+  tags();
   at("panel-title").textContent = shownInPanel === null ? "Solution" : `Solution ${shownInPanel}`;
 }
 
@@ -264,7 +352,8 @@ function buttons(status) {
   at("start").disabled = going;
   at("start").textContent = status.state === "paused" || status.state === "ended" ? "Continue" : status.state === "finished" ? "Start again" : "Start";
   at("start").closest("form").hidden = status.state === "finished" && at("outdated").hidden;
-  at("pause").disabled = !going || status.state === "reading";
+  at("pause").disabled = status.state !== "running";
+  at("pause").closest("form").hidden = !going;
   at("keep").disabled = !front().length;
   at("extend").closest("form").hidden = status.state !== "finished";
   const used = at("used");

@@ -70,7 +70,7 @@ export class FrontChart {
   draw() {
     const width = this.element.clientWidth, height = this.element.clientHeight;
     if (!width || !height) return;
-    const { points, marks = [], limits = {}, ghost = [], last = Infinity } = this.content;
+    const { points, marks = [], limits = {}, ghost = [], dots = [], last = Infinity } = this.content;
     const d = this.domain = this.#domain();
     const right = width - MARGIN.right, bottom = height - MARGIN.bottom;
     this.x = (loss) => MARGIN.left + (right - MARGIN.left) * (loss - d.x0) / (d.x1 - d.x0 || 1);
@@ -88,6 +88,8 @@ export class FrontChart {
     const seen = points.filter((p) => p.number <= last);
     const found = seen.filter((p) => p.releasable && p.standing !== "baseline");
     const front = last === Infinity ? found.filter((p) => p.standing === "front").sort((a, b) => a.loss - b.loss) : nonDominated(found);
+    this.labels = [];
+    if (last === Infinity) this.#dots(dots.filter(([loss, risk]) => within({ loss, risk })));
     this.#line(ghost, "ghost-line");
     for (const p of ghost) if (within(p)) make(this.svg, "circle", { class: "ghost", cx: this.x(p.loss), cy: this.y(p.risk), r: 4 });
     this.#line(front, "front-line");
@@ -97,6 +99,7 @@ export class FrontChart {
       if (within(p)) this.#point(p, on.has(p.number));
       else this.#edge(p, right, bottom);
     }
+    for (const p of this.labels) this.#label(p);
     for (const mark of marks) {
       const p = points.find((each) => each.number === mark.number);
       if (p && within(p)) make(this.svg, "circle", { class: `ring ${mark.mark}`, cx: this.x(p.loss), cy: this.y(p.risk), r: mark.mark === "selected" ? 11 : 8 });
@@ -122,6 +125,13 @@ export class FrontChart {
     make(this.svg, "text", { class: "title", x: -(MARGIN.top + bottom) / 2, y: 13, transform: "rotate(-90)", "text-anchor": "middle" }, "people found by the intruder, %");
   }
 
+  /** Candidates that were tried: one path for each colour, so that thousands cost as little as one. */
+  #dots(dots) {
+    const paths = new Map();
+    for (const [loss, risk, colour] of dots) paths.set(colour, `${paths.get(colour) ?? ""}M${this.x(loss).toFixed(1)},${this.y(risk).toFixed(1)}h0`);
+    for (const [colour, d] of paths) make(this.svg, "path", { class: `tried m${colour}`, d });
+  }
+
   #line(points, kind) {
     if (points.length < 2) return;
     const d = this.domain, clip = (p) => [Math.min(Math.max(p.loss, d.x0), d.x1), Math.min(Math.max(p.risk, d.y0), d.y1)];
@@ -134,10 +144,19 @@ export class FrontChart {
     const data = { "data-number": p.number };
     if (p.standing === "baseline") {
       make(this.svg, "rect", { class: `pt base ${colour}${dim}`, x: x - 5, y: y - 5, width: 10, height: 10, ...data });
-      const left = x > this.element.clientWidth * .62;
-      make(this.svg, "text", { class: "label", x: x + (left ? -9 : 9), y: y + 4, "text-anchor": left ? "end" : "start" }, p.method);
+      this.labels.push(p);
     } else if (!p.releasable) make(this.svg, "path", { class: `pt never ${colour}${dim}`, d: `M${x - 4},${y - 4}l8,8m0,-8l-8,8`, ...data });
     else make(this.svg, "circle", { class: `pt ${on ? "on" : "beaten"} ${colour}${dim}`, cx: x, cy: y, r: on ? 6 : 3.5, ...data });
+  }
+
+  /** The name of a baseline, where it covers the fewest points: beside it, above or below. */
+  #label(p) {
+    const x = this.x(p.loss), y = this.y(p.risk), long = 7 * p.method.length, right = this.element.clientWidth - MARGIN.right;
+    const places = [[x + 9, y + 4], [x - 9 - long, y + 4], [x + 4, y - 9], [x + 4, y + 19], [x - 4 - long, y - 9], [x - 4 - long, y + 19]]
+      .filter(([left, base]) => left > MARGIN.left && left + long < right && base > MARGIN.top);
+    const covered = ([left, base]) => this.content.points.filter((q) => q !== p && this.x(q.loss) > left - 6 && this.x(q.loss) < left + long + 6 && this.y(q.risk) > base - 16 && this.y(q.risk) < base + 6).length;
+    const [left, base] = places.reduce((a, b) => covered(b) < covered(a) ? b : a, places[0] ?? [x + 9, y + 4]);
+    make(this.svg, "text", { class: "label", x: left, y: base }, p.method);
   }
 
   /** A small arrow on the edge, towards a point that is not in the picture. */
