@@ -23,12 +23,13 @@ TRANSFORMERS = "crypsis.sklearn"
 
 
 def write_api(folder: Path) -> None:
-    """An overview of all public names, and a page for each package."""
+    """An overview of all public names, and a page for each."""
     (folder / "api").mkdir(parents=True, exist_ok=True)
     (folder / "api.md").write_text(overview(), encoding="utf-8")
-    for package, names in packages().items():
-        (folder / "api" / f"{package}.md").write_text(page(package, names), encoding="utf-8")
-    (folder / "api" / f"{TRANSFORMERS}.md").write_text(transformers(), encoding="utf-8")
+    for name in (each for names in packages().values() for each in names):
+        (folder / "api" / f"crypsis.{name}.md").write_text(page(name), encoding="utf-8")
+    for name in import_module(TRANSFORMERS).__all__:
+        (folder / "api" / f"{TRANSFORMERS}.{name}.md").write_text(entry(f"{TRANSFORMERS}.{name}"), encoding="utf-8")
 
 
 def packages() -> dict[str, tuple[str, ...]]:
@@ -46,19 +47,17 @@ def overview() -> str:
     for package, names in packages().items():
         parts += [f"## {package}", "", f"{registered.cell(summary(import_module(package)))}", ""]
         parts += ["| name | what it is |", "|---|---|"]
-        parts += [f"| [{name}](api/{package}.md#crypsis.{name}) | {line(getattr(crypsis, name))} |" for name in names]
+        parts += [f"| [{name}](api/crypsis.{name}.md) | {line(getattr(crypsis, name))} |" for name in names]
         parts.append("")
     module = import_module(TRANSFORMERS)
     parts += [f"## {TRANSFORMERS}", "", f"{registered.cell(summary(module))}", "", "| name | what it is |", "|---|---|"]
-    link = f"api/{TRANSFORMERS}.md#{TRANSFORMERS}"
-    parts += [f"| [{name}]({link}.{name}) | {line(getattr(module, name))} |" for name in module.__all__]
+    parts += [f"| [{name}](api/{TRANSFORMERS}.{name}.md) | {line(getattr(module, name))} |" for name in module.__all__]
     return "\n".join([*parts, ""])
 
 
-def transformers() -> str:
-    """The entries of the scikit-learn transformers, which are imported from their own module."""
-    module = import_module(TRANSFORMERS)
-    return "\n\n".join([f"# {TRANSFORMERS}", summary(module), *(f"::: {TRANSFORMERS}.{n}" for n in module.__all__), ""])
+def entry(name: str) -> str:
+    """What mkdocstrings makes of a docstring, as the heading of a page."""
+    return f"::: {name}\n    options:\n      heading_level: 1\n"
 
 
 def line(thing: Any) -> str:
@@ -68,16 +67,14 @@ def line(thing: Any) -> str:
     return registered.cell(summary(thing))
 
 
-def page(package: str, names: tuple[str, ...]) -> str:
-    """The entries of one package."""
-    parts = [f"# {package}", "", summary(import_module(package)), ""]
-    for name in names:
-        thing = getattr(crypsis, name)
-        parts += [f"::: crypsis.{name}", ""]
-        if isinstance(thing, Registry):
-            parts += [f"Registered now: {', '.join(f'`{each}`' for each in thing)}.", ""]
-        elif isinstance(thing, type) and issubclass(thing, BaseModel) and registered.fields(thing):
-            parts += [*registered_as(thing), *registered.settings(thing), ""]
+def page(name: str) -> str:
+    """The entry of one name, with its settings or what is registered there."""
+    thing = getattr(crypsis, name)
+    parts = [entry(f"crypsis.{name}")]
+    if isinstance(thing, Registry):
+        parts += [f"Registered now: {', '.join(f'`{each}`' for each in thing)}.", ""]
+    elif isinstance(thing, type) and issubclass(thing, BaseModel) and registered.fields(thing):
+        parts += [*registered_as(thing), *registered.settings(thing), ""]
     return "\n".join(parts)
 
 

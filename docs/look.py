@@ -44,7 +44,8 @@ def main() -> None:
     parser.add_argument("--dark", action="store_true", help="as a reader who prefers dark pages sees it")
     parser.add_argument("--width", type=int, default=1280, help="of the window, in pixels")
     asked = parser.parse_args()
-    pages = asked.pages or sorted(str(path.relative_to(SITE)) for path in SITE.rglob("*.html"))
+    every = sorted(str(path.relative_to(SITE)) for path in SITE.rglob("*.html"))
+    pages = asked.pages or [name for name in every if name != "404.html"]  # which only a server shows
     faults, pictures, anchors, links = list[str](), list[Path](), dict[str, set[str]](), dict[str, list[str]]()
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,8 @@ def main() -> None:
     parser.add_argument("--pages-only", action="store_true", help="write the reference pages, do not build the site")
     arguments = parser.parse_args()
     folder = HERE / "reference"
+    shutil.rmtree(folder, ignore_errors=True)  # pages of names that are gone
+    folder.mkdir()
     write_pages(folder)
     write_commands(folder)
     if not arguments.pages_only:

@@ -120,6 +120,21 @@ def test_every_page_has_a_place_in_the_site() -> None:
         assert name in listed or name.startswith("decisions/0"), f"{name} is in no menu"
 
 
+def test_the_site_asks_nothing_of_the_net() -> None:
+    """`python docs/look.py` sees it in a browser; here is what it rests on."""
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert "font: false" in settings
+    assert "  - offline" in settings
+    assert "    - js/iframe-worker.js" in settings  # without it the plugin loads one from elsewhere
+    own = [ROOT / "mkdocs.yml", *(ROOT / "docs").glob("js/*"), *(ROOT / "docs").glob("css/*")]
+    own += (ROOT / "docs" / "images").glob("*.svg")
+    for path in own:
+        asked = re.search(
+            r"""(?:src|href|url|import)\b\W{1,3}(?:https?:)?//[^\s"')]+""", path.read_text(encoding="utf-8")
+        )
+        assert asked is None, f"{path.name} asks {asked[0]}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
