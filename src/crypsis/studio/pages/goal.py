@@ -258,30 +258,31 @@ class IntruderChoice:
 def _list_intruders(document: dict[str, Any]) -> list[IntruderChoice]:
     """The answers that the columns of a plan allow."""
     quasi, scenarios = _quasi(document), document.get("scenario", [])
-    sets = sets_known_together(quasi, many=0)
+    sets = _sets_by_who(quasi)
     known = [sorted(each["knows"]) for each in scenarios]
     apart = bool(scenarios) and known == [sorted(each) for each in sets.values()]
-    covered = f"covered: whoever knows any of {', '.join(quasi) or 'no column yet'}"
-    found = [IntruderChoice(ALL, "One who knows all of this about everybody", covered, not scenarios)]
+    everything = ", ".join(quasi) or "no column is a quasi-identifier yet"
+    found = [IntruderChoice(ALL, "One who knows all quasi-identifiers of everybody", everything, not scenarios)]
     if len(sets) > 1:
-        words = "; ".join(f"{_say_who(name)}: {', '.join(knows)}" for name, knows in sets.items())
-        found.append(IntruderChoice(APART, "Several, none of whom knows the columns of another", words, apart))
+        words = "; ".join(f"{WHO.get(name, name)}: {', '.join(knows)}" for name, knows in sets.items())
+        found.append(IntruderChoice(APART, "Several, each of whom knows some of them and no more", words, apart))
     if scenarios and not apart:
         words = "; ".join(f"{each['name']}: {', '.join(each['knows'])}" for each in scenarios)
         found.append(IntruderChoice(OWN, "Those that the plan names", words, True))
     return found
 
 
-def _say_who(name: str) -> str:
-    """A set by those who know it."""
-    who, _, number_ = name.partition(" ")
-    return f"{WHO.get(who, who)} {number_}".strip()
+def _sets_by_who(quasi: Sequence[str]) -> dict[str, list[str]]:
+    """The quasi-identifiers by who may know them together: neighbours, colleagues, others."""
+    found = dict[str, list[str]]()
+    for name, knows in sets_known_together(quasi, many=0).items():
+        found.setdefault(name.partition(" ")[0], []).extend(knows)
+    return found
 
 
 def _demanded(document: dict[str, Any]) -> list[dict[str, Any]]:
     """Privacy models in general, and those of the first intruder."""
-    first = next((each.get("require", []) for each in document.get("scenario", [])), [])
-    return [*document.get("require", []), *first]
+    return [*document.get("require", []), *(document.get("scenario") or [{}])[0].get("require", [])]
 
 
 def _with_demand(
@@ -310,7 +311,7 @@ def _with_intruder(document: dict[str, Any], chosen: str) -> tuple[dict[str, Any
         return {
             k: v for k, v in document.items() if v or k == "data"
         }, "One intruder, who knows every quasi-identifier."
-    sets = sets_known_together(_quasi(document), many=0)
+    sets = _sets_by_who(_quasi(document))
     if chosen != APART or len(sets) < 2:
         raise PlanError("these columns are not known apart; name the intruders and what each knows under Advanced")
     moved = [item for name, item in demands.items() if name in (K, L) and not item.get("quasi_identifiers")]
