@@ -17,7 +17,7 @@ from crypsis.cli.options import FileForm, flatten_groups
 READS_FILES = {"profile", "init", "mask", "assess", "attack", "audit", "release", "studio"}
 READS_PLANS = {"check", "run", "generalise"}
 """Commands whose file a plan names; [data] says how it is read."""
-READS_NEITHER = {"demo", "resume", "steer", "front", "show", "verify", "rulebooks", "doctor"}
+READS_NEITHER = {"demo", "resume", "steer", "front", "show", "verify", "sign", "withdraw", "rulebooks", "doctor"}
 """Commands about runs and releases, and those that read nothing."""
 
 

@@ -211,6 +211,49 @@ def test_values_are_grouped_by_hand_and_kept_beside_the_plan(session: Session, c
     assert client.post("/data/groups/show", data={"column": "age"}).status_code == 422
 
 
+def test_groups_of_groups_are_a_second_level(session: Session, client: TestClient) -> None:
+    client.post("/data/column", data=shown(client, "roof") | {"role": "quasi", "kind": "nominal"})
+    values = list(session.table.attribute("roof").categories)
+    groups, larger = ["good", "good", *values[2:]], ["solid", "solid", "solid", *[""] * (len(values) - 3)]
+    sent = {"column": "roof", "value": values, "group": groups, "larger": larger}
+    assert client.post("/data/groups", data=sent).status_code == 200
+    lines = (session.home / "hierarchies" / "roof.csv").read_text().splitlines()
+    assert lines[1].endswith("good,solid,*")
+    hierarchy = session.table.attribute("roof").hierarchy
+    assert hierarchy is not None
+    assert hierarchy.height == 3
+    text = client.post("/data/groups/show", data={"column": "roof"}).text
+    assert text.count('data-larger="solid"') == 2, "one group, and one value by itself"
+    torn = client.post("/data/groups", data=sent | {"larger": ["solid", "other", *larger[2:]]})
+    assert (torn.status_code, "two larger groups" in torn.text) == (422, True)
+    single = client.post("/data/groups", data=sent | {"group": values})
+    assert single.status_code == 200, "larger groups of single values are groups"
+    hierarchy = session.table.attribute("roof").hierarchy
+    assert hierarchy is not None
+    assert hierarchy.height == 2
+
+
+def test_labels_of_codes_are_shown_kept_and_undone_after_a_restart(session: Session, client: TestClient) -> None:
+    client.post("/data/column", data=shown(client, "sex") | {"role": "quasi", "kind": "nominal"})
+    sent = {"column": "sex", "value": ["1", "2"], "label": ["woman", "man"]}
+    answer = client.post("/data/labels", data=sent)
+    assert answer.status_code == 200, answer.text
+    assert session.plan.columns["sex"].labels == {"1": "woman", "2": "man"}
+    attribute = session.table.attribute("sex")
+    assert (attribute.categories, dict(attribute.codes)) == (("woman", "man"), {"woman": 1.0, "man": 2.0})
+    assert "<b>woman</b>" in client.post("/data/groups/show", data={"column": "sex"}).text
+    client.post("/data/column", data=shown(client, "sex") | {"role": "confidential"})
+    assert session.plan.columns["sex"].labels, "another role keeps them"
+    for bad in ({"label": ["same", "same"]}, {"column": "age"}):
+        assert client.post("/data/labels", data=sent | bad).status_code == 422
+    again = Session(session.source, session.plan_path)
+    again.reading.wait()
+    later = TestClient(build_file(Studio(session.home / "hidden", again, bundle=Bundle(session.home))))
+    for _ in range(2):
+        assert later.post("/data/undo", data={"place": "0"}).status_code == 200
+    assert not again.plan.columns["sex"].labels
+
+
 def test_a_workbook_of_two_sheets_opens_and_asks_which(tmp_path: Path) -> None:
     xlsxwriter = pytest.importorskip("xlsxwriter")
     source = tmp_path / "job" / "people.xlsx"

@@ -88,6 +88,31 @@ def test_a_rulebook_is_chosen_and_followed(session: Session, client: TestClient)
     assert session.choices.rulebook == "public-use", "the form beside it leaves the rulebook alone"
 
 
+def test_who_may_look_is_a_choice_written_to_the_plan(session: Session, client: TestClient) -> None:
+    ask(client, do="k", k="4")
+    assert 'value="all" checked' in client.get("/goal").text
+    ask(client, do="intruder", intruder="apart")
+    known = [name for each in session.plan.scenario for name in each.knows]
+    assert sorted(known) == sorted(session.table.quasi_identifiers)
+    assert len(session.plan.scenario) > 1
+    assert {item.build().least_class_size for each in session.plan.scenario for item in each.require} == {4}
+    assert not any(each.model == "k-anonymity" for each in session.plan.require)
+    assert session.plan.search[0].name == "mixed-grouping"
+    assert check_before_run(session.plan_path).problems == ()
+    assert 'value="apart" checked' in client.get("/goal").text
+    ask(client, do="k", k="6")
+    assert {model.least_class_size for model in session.plan.models()} == {6}
+    first = session.plan.scenario[0].name
+    ask(client, do="because", scenario=first, because="registers hold no other column")
+    sent = {"do": "save", "scenario.count": "1", "scenario-0.name": first, "scenario-0.knows": known[:1]}
+    assert client.post("/goal", data=sent).status_code == 200
+    assert session.plan.scenario[0].because, "the form beside it keeps the reason"
+    assert "Those that the plan names" in client.get("/goal").text
+    ask(client, do="intruder", intruder="all")
+    assert not session.plan.scenario
+    assert client.post("/goal/answer", data={"do": "intruder", "intruder": "nobody"}).status_code == 422
+
+
 def test_the_check_never_calls_a_plan_sound_that_no_release_can_follow(session: Session, client: TestClient) -> None:
     document = session.document
     document["columns"]["marital"]["role"] = "undecided"

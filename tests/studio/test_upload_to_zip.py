@@ -139,6 +139,39 @@ def test_the_example(own_home: Path, visitor: Any, tmp_path_factory: pytest.Temp
         assert axe(page) == {}
 
 
+def edit_by_keyboard(page: Any, plan: Path, columns: Any) -> None:
+    """The grid is one tab stop: arrows move, Enter edits and saves, Escape leaves; nothing is saved by arrowing."""
+    stops = "[...document.querySelectorAll('#grid select, #grid input, #grid button')].filter(e => e.tabIndex >= 0)"
+    here = "document.activeElement.id"
+    assert page.evaluate(f"{stops}.length") == 1
+    before, first = plan.read_text(), page.evaluate(f"{stops}[0].closest('tr').dataset.column")
+    page.evaluate(f"{stops}[0].focus()")
+    page.keyboard.press("Control+Home")
+    assert page.evaluate(here) == "role-1"
+    for key, there in (("ArrowDown", "role-2"), ("ArrowRight", "kind-2"), ("ArrowUp", "kind-1"), ("Home", "role-1")):
+        page.keyboard.press(key)
+        assert page.evaluate(here) == there
+    role = page.evaluate("document.activeElement.value")
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.value") != role, "Enter begins to edit"
+    page.wait_for_timeout(300)
+    assert plan.read_text() == before, "nothing is saved by arrowing through a select"
+    page.keyboard.press("Escape")
+    until(page, f"document.getElementById('role-1').value === {role!r} && {here} === 'role-1'")
+    assert plan.read_text() == before
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowUp")
+    chosen, name = page.evaluate("[document.activeElement.value, document.activeElement.closest('tr').dataset.column]")
+    page.keyboard.press("Enter")
+    until(page, lambda: columns()[name]["role"] == chosen)
+    until(page, f"{here} === 'role-1'")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#grid')") is None, f"one tab stop ({first})"
+    page.locator("#decided button").first.click()
+    until(page, lambda: columns()[name]["role"] == role)
+
+
 def test_coded_categories(own_home: Path, visitor: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     content = coded()
     small_example(own_home)
@@ -162,13 +195,7 @@ def test_coded_categories(own_home: Path, visitor: Any, tmp_path_factory: pytest
         page.wait_for_selector("#grid-problems li")
         until(page, "document.querySelector('tr[data-column=sex] [name=hierarchy]').value !== 'intervals:x'")
 
-        page.focus("tr[data-column=walls] [name=role]")
-        before = plan.read_text()
-        page.keyboard.press("ArrowDown")
-        page.wait_for_timeout(300)
-        assert plan.read_text() == before, "nothing is saved by arrowing through a select"
-        page.keyboard.press("Escape")
-        until(page, "document.querySelector('tr[data-column=walls] [name=role]').value === 'quasi'")
+        edit_by_keyboard(page, plan, columns)
 
         page.click("tr[data-column=relat] [data-groups]")
         page.wait_for_selector("#groups")

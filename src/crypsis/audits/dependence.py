@@ -245,7 +245,7 @@ def _has_one_value(classes: EquivalenceClasses, values: Codes) -> Flags:
     of, held = (classes.of, values) if known.all() else (classes.of[known], values[known])
     one = np.full(classes.count, MISSING, dtype=values.dtype)
     one[of] = held  # of several values any: the others differ from it
-    agrees = one != MISSING
+    agrees: Flags = one != MISSING
     agrees[of[held != one[of]]] = False
     return agrees
 

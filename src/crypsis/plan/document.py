@@ -59,6 +59,7 @@ from crypsis.table.households import household_level_columns, refuse_household_c
 from crypsis.table.rules import EditRule, derivation_obstacle, read_rule
 from crypsis.table.table import Table, lock_table_columns
 from crypsis.table.text_files import read_toml
+from crypsis.table.value_labels import label_codes
 
 MASKED_BEFOREHAND = 0x6D61736B
 """Keeps the random numbers of maskings before the search apart from those of the searches."""
@@ -416,6 +417,8 @@ class Plan(Settings):
         for name, column in self.columns.items():
             if column.order:
                 table = table.with_categories(name, column.order, Kind.ORDINAL)
+            if column.labels and name in table.names:
+                table = label_codes(table, name, column.labels)
         known = {name: column for name, column in self.columns.items() if name in table.names}
         for name, column in known.items():
             _refuse_scale(table, name, column.scale)

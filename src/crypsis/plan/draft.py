@@ -352,8 +352,8 @@ APART = "assumed when the plan was drafted: nobody outside knows these columns a
 """Why an intruder of a drafted scenario knows no other column."""
 
 
-def sets_known_together(names: Sequence[str]) -> dict[str, list[str]]:
-    """Sets of few quasi-identifiers that somebody may know together; one set of all where there are not many.
+def sets_known_together(names: Sequence[str], many: int = MANY) -> dict[str, list[str]]:
+    """Sets of few quasi-identifiers that somebody may know together; one set of all where there are at most `many`.
 
     What neighbours know comes first (age, sex, origin, place, family), then what colleagues know, then the others in
     the order of the file, in which related columns stand together. Every column is in one set.
@@ -362,7 +362,7 @@ def sets_known_together(names: Sequence[str]) -> dict[str, list[str]]:
     >>> {name: len(known) for name, known in sets.items()}
     {'neighbour': 2, 'acquaintance 1': 7, 'acquaintance 2': 7, 'acquaintance 3': 6}
     """
-    if len(names) <= MANY:
+    if len(names) <= many:
         return {"anybody": list(names)}
     neighbour, colleague, others = list[str](), list[str](), list[str]()
     for name in names:

@@ -198,6 +198,12 @@ class Column(Settings):
         description="a file, or a builder such as intervals:5,10,20 · dates:month,year · prefixes:3,2 · merge:8,4",
     )
     order: tuple[str, ...] = Field(default=(), description="categories from low to high, for an ordinal column")
+    labels: dict[str, str] = Field(
+        default_factory=dict,
+        max_length=1000,
+        description='what codes mean, e.g. { 1 = "urban", 2 = "rural" }: reports, codebook and the released file have '
+        "the labels; hierarchy and order are written in codes",
+    )
     importance: float = Field(
         default=1.0,
         ge=0,

@@ -21,6 +21,8 @@ from crypsis.table.table import Table
 
 MOST_GROUPED = 400
 """Largest number of values that are grouped by hand."""
+SECOND = 2
+"""The level of larger groups."""
 FOLDER = "hierarchies"
 TOP = "*"
 """The group of all values."""
@@ -28,10 +30,14 @@ TOP = "*"
 
 @dataclass(frozen=True)
 class ValueGroup:
-    """A group: its name, and its values with their records; a value by itself has its own name."""
+    """A group: its name, its values with their records, and the larger group it is in; a value by itself has its own.
+
+    `larger` is empty where the group is in none.
+    """
 
     name: str
     members: tuple[tuple[str, int], ...]
+    larger: str = ""
 
     @property
     def records(self) -> int:
@@ -66,19 +72,33 @@ def value_groups(session: Session, name: str, said: Mapping[str, Any]) -> list[V
             f"column {name!r} holds {len(counts)} values, more than the {MOST_GROUPED} that can be grouped by hand; "
             f"write a file with a line per value, and name it as its hierarchy"
         )
-    of = dict(zip(counts, counts, strict=True))
     built = _built(session, name, said)
+    of, above = dict(zip(counts, counts, strict=True)), dict[str, str]()
     if built is not None:
-        first = min(1, built.height)
-        of |= {
-            leaf: built.labels[first][group] for leaf, group in zip(built.labels[0], built.groups[first], strict=True)
-        }
+        of |= _groups_at(built, min(1, built.height))
+        above = _groups_at(built, SECOND) if built.height > SECOND else {}
     found: dict[str, list[tuple[str, int]]] = {}
     for value, count in counts.items():
         found.setdefault(of[value], []).append((value, count))
     if len(found) == 1 and len(counts) > 1:  # the top alone is no grouping
         found = {value: [(value, count)] for value, count in counts.items()}
-    return [ValueGroup(group, tuple(members)) for group, members in found.items()]
+    larger = {group: above.get(members[0][0], "") for group, members in found.items()}
+    return [
+        ValueGroup(group, tuple(members), larger[group] if larger[group] != group else "")
+        for group, members in found.items()
+    ]
+
+
+def count_dropped_levels(session: Session, name: str, said: Mapping[str, Any]) -> int:
+    """Levels of the hierarchy of a column beyond the two that are edited by hand, without the group of all values."""
+    built = _built(session, name, said)
+    return max(0, built.height - SECOND - 1) if built is not None else 0
+
+
+def _groups_at(hierarchy: Hierarchy, level: int) -> dict[str, str]:
+    """The name of the group of every value at a level."""
+    groups, labels = hierarchy.groups[level], hierarchy.labels[level]
+    return {leaf: labels[group] for leaf, group in zip(hierarchy.labels[0], groups, strict=True)}
 
 
 def _built(session: Session, name: str, said: Mapping[str, Any]) -> Hierarchy | None:
@@ -90,12 +110,17 @@ def _built(session: Session, name: str, said: Mapping[str, Any]) -> Hierarchy | 
     return build_hierarchy(place, column.attribute(name), column.column(name))
 
 
-def save_groups(session: Session, name: str, kind: str | None, groups: Sequence[tuple[str, str]]) -> str:
-    """Write a hierarchy file for values and the names of their groups; → its path, relative to the plan.
+def save_groups(session: Session, name: str, kind: str | None, groups: Sequence[tuple[str, str, str]]) -> str:
+    """Write a hierarchy file for values, their groups and larger groups; → its path, relative to the plan.
 
-    A file that an earlier search may have read is never overwritten.
+    A larger group may be empty: the group is then by itself. A file that an earlier search may have read is never
+    overwritten.
     """
-    counts, named = value_counts(session, name, kind), dict(groups)
+    counts = value_counts(session, name, kind)
+    if len({group for _, group, _ in groups}) == len(counts):  # larger groups of single values are their groups
+        groups = [(value, larger.strip() or group, "") for value, group, larger in groups]
+    named = {value: group for value, group, _ in groups}
+    larger = {named[value].strip(): each.strip() for value, _, each in groups if each.strip()}
     left = [value for value in counts if not named.get(value, "").strip()]
     if left:
         raise TableError(f"{name}: {len(left)} values are in no group; name a group for each, or leave it by itself")
@@ -107,8 +132,17 @@ def save_groups(session: Session, name: str, kind: str | None, groups: Sequence[
         raise TableError(
             f"{name}: every value is by itself, so that nothing is grouped; choose two or more values first"
         )
-    rows = [(value, named[value].strip(), TOP) for value in counts]
-    return _write(session, name, Hierarchy.from_rows(rows))
+    unlike = sorted({group for value, group, each in groups if larger.get(group.strip(), "") != each.strip()})
+    if unlike:
+        raise TableError(f"{name}: {listing(unlike)} is in two larger groups; put it into one")
+    names = {named[value].strip() for value in counts}
+    taken = sorted(each for each in set(larger.values()) if each in names and larger.get(each, each) != each)
+    if taken:
+        raise TableError(f"{name}: a larger group is called like the group {listing(taken)} outside it; rename it")
+    if not larger:
+        return _write(session, name, Hierarchy.from_rows([(value, named[value].strip(), TOP) for value in counts]))
+    found = [(value, group := named[value].strip(), larger.get(group, group), TOP) for value in counts]
+    return _write(session, name, Hierarchy.from_rows(found))
 
 
 def import_groups(session: Session, name: str, kind: str | None, text: str) -> str:

@@ -307,6 +307,7 @@ class Choices:
     releases: tuple[MadeRelease, ...] = ()
     parents: dict[str, str] = field(default_factory=dict)  # run → the one it was started from
     wishes: dict[str, str] = field(default_factory=dict)  # run → what it was started for, in words
+    decided: list[dict[str, Any]] = field(default_factory=list)  # changes of columns that can be undone, last first
     ghosts_hidden: list[str] = field(default_factory=list)  # runs beside which the front of the parent is not shown
 
 

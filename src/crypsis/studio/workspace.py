@@ -53,7 +53,7 @@ class FileCard:
     id: str
     address: str
     name: str
-    folder: str  # empty for an upload, whose folder is the studio's own
+    folder: str  # empty for an upload and the example, whose folder is the studio's own
     uploaded: bool
     present: bool  # whether source and plan still exist
     opened: float
@@ -148,7 +148,7 @@ class Workspace:
             id=entry.id,
             address=f"/s/{entry.id}",
             name=source.name,
-            folder="" if uploaded else str(source.parent),
+            folder="" if plan.is_relative_to(self.home) else str(source.parent),
             uploaded=uploaded,
             present=source.exists(),
             opened=entry.opened,

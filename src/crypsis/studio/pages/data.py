@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,14 @@ from starlette.routing import Route
 from crypsis.audits.default_roles import assign_default_roles
 from crypsis.errors import CrypsisError, TableError, listing
 from crypsis.plan import Plan
-from crypsis.studio.column_groups import groups_as_csv, import_groups, save_groups, value_groups
+from crypsis.studio.column_groups import (
+    count_dropped_levels,
+    groups_as_csv,
+    import_groups,
+    save_groups,
+    value_counts,
+    value_groups,
+)
 from crypsis.studio.column_values import value_bars
 from crypsis.studio.columns import KEPT, decided_entry, follow_roles
 from crypsis.studio.forms import Form, column_of_form, one
@@ -33,6 +40,7 @@ from crypsis.table.profile import Clue, Reason, builder_profile_suggests, common
 from crypsis.table.readers import readers
 from crypsis.table.readers.notation import DATE_FORMS
 from crypsis.table.role_questions import role_questions, separate
+from crypsis.table.value_labels import label_codes
 from crypsis.text import role_reason_text
 
 SMALLEST_NAMED = 10
@@ -94,6 +102,8 @@ def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
         made.pop("hierarchy", None)
     if before.get("order") and made.get("kind") == Kind.ORDINAL:
         made["order"] = before["order"]
+    if before.get("labels") and made.get("kind") in (Kind.ORDINAL, Kind.NOMINAL):
+        made["labels"] = before["labels"]
     kept = KEPT.get(Role(made["role"]), ()) if made["role"] in set(Role) else ()
     return made | {key: before[key] for key in kept if key in before}
 
@@ -361,9 +371,13 @@ class Decision:
     """A change of columns that can be undone: their entries before and after, and what was decided in words."""
 
     words: str
-    before: Mapping[str, Any]  # columns and maskings of the plan
+    before: Mapping[str, Any]  # the columns that were changed, and the maskings of the plan
     after: Mapping[str, Any]
-    names: frozenset[str]  # of the columns that were changed
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that were changed."""
+        return frozenset(self.after["columns"])
 
 
 def _columns_and_maskings(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -376,7 +390,14 @@ class _DataPage:
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
         self.exposed = _Exposed()
-        self.decided: list[Decision] = []
+
+    @property
+    def decided(self) -> list[Decision]:
+        """What can be undone, the last first; kept with the choices, so that a restart loses nothing."""
+        return [Decision(**each) for each in self.studio.session.choices.decided]
+
+    def _remember(self, decisions: Sequence[Decision]) -> None:
+        self.studio.session.change(decided=[asdict(each) for each in decisions[:MOST_REMEMBERED]])
 
     def _content(self) -> dict[str, Any]:
         session = self.studio.session
@@ -417,8 +438,9 @@ class _DataPage:
             after = _columns_and_maskings(session.document)
             names = {n for n in after["columns"] if after["columns"][n] != before["columns"].get(n)}
             if names:
-                decision = Decision(message, before, after, frozenset(names))
-                self.decided = [decision, *self.decided][:MOST_REMEMBERED]
+                for side in (before, after):
+                    side["columns"] = {n: said for n, said in side["columns"].items() if n in names}
+                self._remember([Decision(message, before, after), *self.decided])
         return self._show(message, skip, each)
 
     def _show(self, message: str, skip: int = 0, each: bool = False) -> Response:
@@ -485,7 +507,7 @@ class _DataPage:
             problems = session.save(document)
             if problems:
                 return refusal(*problems)
-            self.decided = [each for each in self.decided if each is not decision]
+            self._remember([each for at, each in enumerate(self.decided) if at != int(place)])
         return self._show(f"Undone: {decision.words}")
 
     @changes("/data/settle")
@@ -505,7 +527,8 @@ class _DataPage:
         problem = self.studio.session.read_again(_read_fields(form))
         if problem:
             return refusal(problem)
-        self.decided, self.studio.opened = [], self.studio.opened + 1
+        self._remember([])
+        self.studio.opened += 1
         return answer("The file is read so now.", go=f"{self.studio.address}/data")
 
     @changes("/data/preview")
@@ -531,13 +554,33 @@ class _DataPage:
     def show_groups(self, request: Request, form: Form) -> Response:
         """The values of a column in their groups."""
         name, said = self._said(form)
-        return self.studio.part("groups.html", name=name, groups=value_groups(self.studio.session, name, said))
+        session = self.studio.session
+        return self.studio.part(
+            "groups.html",
+            name=name,
+            groups=value_groups(session, name, said),
+            labels=said.get("labels", {}),
+            dropped=count_dropped_levels(session, name, said),
+        )
+
+    @changes("/data/labels")
+    def save_labels(self, request: Request, form: Form) -> Response:
+        """Write what the codes of a column mean into the plan."""
+        session, (name, said) = self.studio.session, self._said(form)
+        known = value_counts(session, name, said.get("kind"))
+        pairs = zip(form.get("value", ()), form.get("label", ()), strict=False)
+        labels = {value: label.strip() for value, label in pairs if label.strip() and label.strip() != value}
+        label_codes(session.reading.column_as(name, said.get("kind")), name, labels)  # refused if they do not fit
+        kept = {key: value for key, value in said.items() if key != "labels"}
+        made = kept | ({"labels": labels} if labels else {})
+        return self._change({name: made}, f"{name}: {len(labels)} of {len(known)} values have a label.")
 
     @changes("/data/groups")
     def save_groups(self, request: Request, form: Form) -> Response:
         name, said = self._said(form)
-        pairs = list(zip(form.get("value", ()), form.get("group", ()), strict=False))
-        return self._use_groups(name, said, save_groups(self.studio.session, name, said.get("kind"), pairs))
+        larger = form.get("larger") or [""] * len(form.get("value", ()))
+        groups = list(zip(form.get("value", ()), form.get("group", ()), larger, strict=False))
+        return self._use_groups(name, said, save_groups(self.studio.session, name, said.get("kind"), groups))
 
     @changes("/data/groups/import")
     def import_groups(self, request: Request, form: Form) -> Response:

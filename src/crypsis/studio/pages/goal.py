@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -14,7 +15,7 @@ from crypsis.measures.estimate_use import EstimateUse
 from crypsis.measures.uses import uses
 from crypsis.plan.checking import check_before_run
 from crypsis.plan.document import Plan
-from crypsis.plan.draft import TOLERATED
+from crypsis.plan.draft import TOLERATED, sets_known_together
 from crypsis.plan.sections import (
     AXES,
     Column,
@@ -158,7 +159,7 @@ K, L = "k-anonymity", "l-diversity"
 def goal_questions(session: Session) -> dict[str, Any]:
     """What the questions show, from the plan."""
     document, quasi = session.document, _quasi(session.document)
-    require = {item["model"]: item for item in document.get("require", [])}
+    require = {item["model"]: item for item in _demanded(document)}
     columns = document.get("columns", {})
     confidential = [n for n, c in columns.items() if c.get("role") == Role.CONFIDENTIAL]
     hidden = require[L].get("confidential") or confidential if L in require else []
@@ -171,7 +172,8 @@ def goal_questions(session: Session) -> dict[str, Any]:
         "book": read_rulebook(name) if name else None,
         "planned": _plan_rules(session),
         "quasi": quasi,
-        "scenarios": [each["name"] for each in document.get("scenario", [])],
+        "intruders": _list_intruders(document),
+        "scenarios": document.get("scenario", []),
         "risk": limit,
         "k": require[K].get("k", models[K].model_fields["k"].default) if K in require else None,
         "k_over": require[K].get("quasi_identifiers") or quasi if K in require else quasi,
@@ -195,12 +197,16 @@ def answer_goal_question(session: Session, form: Form) -> tuple[dict[str, Any], 
         return _with_entry(
             document, "limit", "measure", "risk", _read_number(form, "at_most", "risk"), "at most that many"
         )
+    if do == "intruder":
+        return _with_intruder(document, one(form, "intruder"))
+    if do == "because":
+        return _with_reason(document, one(form, "scenario"), one(form, "because"))
     if do == "k":
-        return _with_entry(document, "require", "model", K, _read_number(form, "k", "k"), f"{K} is demanded")
+        return _with_demand(document, K, _read_number(form, "k", "k"), f"{K} is demanded")
     if do == "l":
         asked = [name for name in form.get("confidential", ()) if name]
         size = {"l": number(one(form, "l") or "2"), "confidential": asked} if asked else {}
-        return _with_entry(document, "require", "model", L, size, f"{L} is demanded of {', '.join(asked)}")
+        return _with_demand(document, L, size, f"{L} is demanded of {', '.join(asked)}")
     if do == "use":
         return _with_use(session, document, one(form, "analysis")), "The analysis is kept as well as possible."
     if do.startswith("drop-use:"):
@@ -233,6 +239,112 @@ def _with_entry(
         return {k: v for k, v in document.items() if v or k == "data"}, f"{name} is no longer demanded."
     document[section] = [new if item is old else item for item in before] if old is not None else [*before, new]
     return document, f"{words}."
+
+
+# -- Who may look for people: one who knows every quasi-identifier, or several who each know some of them.
+
+ALL, APART, OWN = "all", "apart", "own"
+"""One intruder who knows everything, one for each set that is known together, or those that the plan names."""
+WHO = {"neighbour": "neighbours", "colleague": "colleagues", "acquaintance": "others"}
+
+
+@dataclass(frozen=True)
+class IntruderChoice:
+    """An answer to the question who may look for people: its value, in words, what follows, and whether it is given."""
+
+    value: str
+    words: str
+    follows: str
+    chosen: bool
+
+
+def _list_intruders(document: dict[str, Any]) -> list[IntruderChoice]:
+    """The answers that the columns of a plan allow."""
+    quasi, scenarios = _quasi(document), document.get("scenario", [])
+    sets = _sets_by_who(quasi)
+    known = [sorted(each["knows"]) for each in scenarios]
+    apart = bool(scenarios) and known == [sorted(each) for each in sets.values()]
+    everything = ", ".join(quasi) or "no column is a quasi-identifier yet"
+    found = [IntruderChoice(ALL, "One who knows all quasi-identifiers of everybody", everything, not scenarios)]
+    if len(sets) > 1:
+        words = "; ".join(f"{WHO.get(name, name)}: {', '.join(knows)}" for name, knows in sets.items())
+        found.append(IntruderChoice(APART, "Several, each of whom knows some of them and no more", words, apart))
+    if scenarios and not apart:
+        words = "; ".join(f"{each['name']}: {', '.join(each['knows'])}" for each in scenarios)
+        found.append(IntruderChoice(OWN, "Those that the plan names", words, True))
+    return found
+
+
+def _sets_by_who(quasi: Sequence[str]) -> dict[str, list[str]]:
+    """The quasi-identifiers by who may know them together: neighbours, colleagues, others."""
+    found = dict[str, list[str]]()
+    for name, knows in sets_known_together(quasi, many=0).items():
+        found.setdefault(name.partition(" ")[0], []).extend(knows)
+    return found
+
+
+def _demanded(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Privacy models in general, and those of the first intruder."""
+    return [*document.get("require", []), *(document.get("scenario") or [{}])[0].get("require", [])]
+
+
+def _with_demand(
+    document: dict[str, Any], model: str, settings: dict[str, Any], words: str
+) -> tuple[dict[str, Any], str]:
+    """The plan with a privacy model demanded, changed or removed: of every intruder where each has demands."""
+    scenarios = document.get("scenario", [])
+    if not scenarios or any(item["model"] == model for item in document.get("require", [])):
+        return _with_entry(document, "require", "model", model, settings, words)
+    message = ""
+    for each in scenarios:
+        changed, message = _with_entry({"require": each.get("require", [])}, "require", "model", model, settings, words)
+        each.pop("require", None)
+        each |= changed
+    return document, message
+
+
+def _with_intruder(document: dict[str, Any], chosen: str) -> tuple[dict[str, Any], str]:
+    """The plan with what must hold moved to one intruder who knows everything, or to several who know some of it."""
+    if chosen == OWN:
+        return document, "The intruders of the plan stay."
+    demands = {item["model"]: item for item in _demanded(document)}
+    if chosen == ALL:
+        document["require"] = list(demands.values())
+        document.pop("scenario", None)
+        return {
+            k: v for k, v in document.items() if v or k == "data"
+        }, "One intruder, who knows every quasi-identifier."
+    sets = _sets_by_who(_quasi(document))
+    if chosen != APART or len(sets) < 2:
+        raise PlanError("these columns are not known apart; name the intruders and what each knows under Advanced")
+    moved = [item for name, item in demands.items() if name in (K, L) and not item.get("quasi_identifiers")]
+    document["require"] = [item for item in demands.values() if item not in moved]
+    document["scenario"] = [
+        {"name": name, "knows": knows, **({"require": [dict(item) for item in moved]} if moved else {})}
+        for name, knows in sets.items()
+    ]
+    size = next((item.get("k") for item in moved if item["model"] == K), None) or models[K].model_fields["k"].default
+    given = document.get("search", [])
+    given = [given] if isinstance(given, dict) else list(given)
+    if not any(each["name"] == GROUPED for each in given):
+        given.insert(0, {"name": GROUPED, "k": size, "largest_k": 10 * size})
+    document["search"] = given
+    message = f"{len(sets)} intruders. Say of each why nobody knows the rest: nothing is released before."
+    return {k: v for k, v in document.items() if v or k == "data"}, message
+
+
+GROUPED = "mixed-grouping"
+"""The search that masks the columns of every intruder by themselves."""
+
+
+def _with_reason(document: dict[str, Any], name: str, because: str) -> tuple[dict[str, Any], str]:
+    """The plan with the reason why an intruder knows no other column; an empty one takes it back."""
+    for each in document.get("scenario", []):
+        if each["name"] == name:
+            each.pop("because", None)
+            each |= {"because": because} if because else {}
+            return document, f"{name}: the reason is {'kept' if because else 'taken back'}."
+    raise PlanError(f"there is no intruder {name!r} any more; load the page again")
 
 
 def _with_use(session: Session, document: dict[str, Any], text: str) -> dict[str, Any]:
@@ -433,7 +545,10 @@ def _scenarios(form: Form, before: Sequence[Document]) -> list[Document]:
         demands = _list("require", f"{name}-require", form, old.get("require", ()))
         if one(form, "do") == f"add:{name}-require":
             demands.append({"model": one(form, f"new.{name}-require")})
-        found.append({"name": one(form, f"{name}.name"), "knows": knows, **({"require": demands} if demands else {})})
+        because = one(form, f"{name}.because", old.get("because", ""))
+        made: Document = {"name": one(form, f"{name}.name"), "knows": knows}
+        made |= ({"because": because} if because else {}) | ({"require": demands} if demands else {})
+        found.append(made)
     return found
 
 

@@ -15,12 +15,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, TableError
-from crypsis.release import verify
 from crypsis.studio.access import UPLOAD
 from crypsis.studio.forms import Form, one
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
 from crypsis.studio.session import ENDINGS, PART, Session, open_example_session, open_path
 from crypsis.studio.studio import templates
+from crypsis.studio.verifications import verify_once
 from crypsis.studio.workspace import HOME_VERSION, Workspace
 
 
@@ -68,7 +68,7 @@ class _HomePage:
             return self._render("verdict.html", level="look", words=f"withdrawn on {made.withdrawn}")
         if not folder.exists():
             return self._render("verdict.html", level="look", words="its folder was moved or deleted")
-        found = verify(folder)
+        found = verify_once(folder)
         words = "verified: every guarantee holds in its files" if found.sound else "NOT sound: open it to see why"
         return self._render("verdict.html", level="good" if found.sound else "stop", words=words)
 

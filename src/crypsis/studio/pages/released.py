@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from crypsis.attacks.several_releases import Together
 from crypsis.errors import CrypsisError, PlanError, TableError
-from crypsis.release import compare_releases, new_keys, verify
+from crypsis.release import compare_releases, new_keys
 from crypsis.release.evidence import data_file_as_evidence
 from crypsis.release.later_signature import sign_release
 from crypsis.release.ledger import LedgerEntry, ReleaseLedger, ledger_of_plan
@@ -28,6 +28,7 @@ from crypsis.studio.forms import Form, one
 from crypsis.studio.responses import answer, changes, respond_with_page, routes_of, shows
 from crypsis.studio.session import MadeRelease, Session
 from crypsis.studio.studio import Studio
+from crypsis.studio.verifications import verify_once
 from crypsis.table.atomic_files import private_folder
 from crypsis.text import over_all_text
 from crypsis.text.attacks import attacked_share_text
@@ -75,7 +76,7 @@ class _ReleasedPage:
     @changes("/release/{number:int}/verify")
     def verify_again(self, request: Request, form: Form) -> Response:
         number, made = _find_release(self.studio.session, request)
-        found = _verify_folder(number, _find_folder(made))
+        found = _verify_folder(number, _find_folder(made), again=True)
         sound = found["found"].sound
         message = "Verified again from its files." if sound else "The release is NOT sound."
         return answer(message, parts={"verified": self.studio.render("verified.html", **found)})
@@ -182,8 +183,8 @@ def _ledger(session: Session) -> ReleaseLedger:
     return ledger_of_plan(session.run.plan)
 
 
-def _verify_folder(number: int, folder: Path) -> dict[str, Any]:
-    found = verify(folder)
+def _verify_folder(number: int, folder: Path, again: bool = False) -> dict[str, Any]:
+    found = verify_once(folder, again)
     words = over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts])
     return {"number": number, "found": found, "folder": folder, "over_all": words}
 

@@ -1,5 +1,6 @@
 // Questions and the grid: a change is saved when it is made, and what depends on it is shown anew; a preview shows group sizes.
 import { announce, base, bring, forPage, inTurn, place, send } from "./studio.js";
+import { rove } from "./roving.js";
 
 const grid = document.getElementById("grid"), preview = document.getElementById("preview");
 const fields = (row) => ({
@@ -21,7 +22,8 @@ async function saveRow(column, element, trusted) {
   if (!saved) await freshRows();
   else if (name === "hierarchy" && value && trusted) look(row());
 }
-// Arrows and letters move through the options of a select: nothing is saved before Enter or the next field.
+if (grid) rove(grid);
+// In a select that is edited, arrows and letters move through its options: nothing is saved before Enter or the next field.
 let typed = false, waiting = null;
 grid?.addEventListener("keydown", (event) => {
   typed = event.target.matches("select");
