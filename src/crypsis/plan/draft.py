@@ -53,7 +53,8 @@ def _masked_derivations(
 ) -> tuple[RecognisedDerivation, ...]:
     """Derived columns that follow from others of which something is masked, so that they are recomputed.
 
-    A quasi-identifier is left out if it follows from a column that the custodian declared to be none.
+    A quasi-identifier is left out if it follows from a column that the custodian declared to be none, and any column
+    that follows from numbers which the plan reads as codes: nothing is reckoned with codes.
     """
     quasi = [column.name for column in columns if column.role == Role.QUASI_IDENTIFIER]
     alone = {c.name for c in columns if c.unique > LARGEST_SHARE * max(len(table) - c.missing, 1)}
@@ -62,7 +63,8 @@ def _masked_derivations(
     settled = {c.name for c in columns if c.name in because or c.reasons[0].clue is Clue.DECLARED} - set(quasi)
     kept = {name for name, each in found.items() if masked & {name, *_bases(each, found)}}
     kept = {name for name in kept if name not in quasi or not settled & set(found[name].columns)}
-    return tuple(each for name, each in found.items() if name in kept)
+    codes = {c.name for c in columns if c.kind != Kind.NUMERIC and table.holds_numbers(c.name)}
+    return tuple(each for name, each in found.items() if name in kept and not codes & set(each.columns))
 
 
 def _reason_of_derived(
