@@ -259,6 +259,8 @@ class TablePublication:
         family, published = self.description.family, flatten(self.masked, self.rows)
         verdicts, shown = self.judge(published), self._put_back(published)
         before = [] if self.original is None else check_limits(self.limits, self.original, shown, family)
+        if not len(published):  # nothing to read back
+            Refusal(self.description.complaints or complaints_of_guarantees(verdicts, before)).raise_any()
         data = _write_data(public, published, self.format)
         again = self._again = _read_again(public, published, self.judge, verdicts)
         found = self._audit(again, data)
