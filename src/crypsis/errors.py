@@ -47,11 +47,12 @@ class ReleaseRefused(CrypsisError):
     """A file does not keep its guarantee and is not published. Exit code 1.
 
     `proposal`: tables for the plan that would let the file pass, their reasons left to be written; empty if none would.
+    `rules`: broken rules that would have to be waived beside it.
     """
 
-    def __init__(self, message: str, proposal: str = "") -> None:
+    def __init__(self, message: str, proposal: str = "", rules: tuple[str, ...] = ()) -> None:
         super().__init__(message)
-        self.proposal = proposal
+        self.proposal, self.rules = proposal, rules
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

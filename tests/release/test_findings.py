@@ -22,6 +22,7 @@ from crypsis.release import MeasuredLimit, ReleaseDescription, findings, publish
 from crypsis.release.evidence import evidence_of
 from crypsis.release.findings import AuditTerms, audit_release_findings
 from crypsis.release.lazy_release import audit_lazy_release, publish_counted
+from crypsis.release.ledger import ReleaseLedger
 from crypsis.release.published import flatten, order_published_rows
 from crypsis.rulebook import Rulebook
 from crypsis.table.attribute import Kind
@@ -352,3 +353,37 @@ def test_the_order_of_the_rows_decides_about_no_finding() -> None:
         rows = order_published_rows(masked, "shuffled", np.random.default_rng(seed))
         found.add(audit_release_findings(flatten(masked, rows), people, rows, AuditTerms("aggregation")).findings)
     assert len(found) == 1
+
+
+def test_one_refusal_says_everything(tmp_path: Path) -> None:
+    """A missed guarantee, an exceeded limit, a finding and broken rules: all in one message."""
+    rng, towns = np.random.default_rng(1), ["north", "south"] * 30
+    columns = {"town": towns, "age": [20 + n // 6 for n in range(60)], "code": [f"c{n}" for n in range(60)]}
+    columns["ill"] = rng.choice(list("abcdefgh"), 60).tolist()
+    roles = {"town": "quasi", "age": "quasi", "code": "other", "ill": "confidential"}
+    people = Table.from_columns(columns, roles)
+    ledger = ReleaseLedger(tmp_path / "ledger.json", "people.csv")
+    rules = [{"id": "large", "demand": "class-size", "at_least": 20}]
+    rules.append({"id": "never", "demand": "class-size", "at_least": 30, "waivable": False})
+    book = Rulebook.model_validate({"name": "strict", "title": "Strict", "rule": rules})
+    limit = MeasuredLimit(measures.build("class-risk"), 0.1)
+    with pytest.raises(ReleaseRefused) as refused:
+        publish(
+            people, tmp_path / "second", models=[KAnonymity(k=9)], original=people, limits=[limit], rulebook=book,
+            ledger=ledger,
+        )  # fmt: skip
+    told = str(refused.value)
+    for words in (
+        "k-anonymity requires at least 9",
+        "class-risk may be at most 0.1",
+        "no waiver helps against it",
+        "--waive 'singling-out:code=…'",
+        "rule large",
+        "--waive 'large=…'",
+    ):
+        assert words in told
+    assert "rule never" in told
+    assert "'never=" not in told
+    assert refused.value.rules == ("large",)
+    assert 'finding = "singling-out"' in refused.value.proposal
+    assert not (tmp_path / "second").exists()

@@ -19,6 +19,7 @@ from crypsis.measures.measure import Reading
 from crypsis.measures.one_to_one_linkage import FEWEST_PEOPLE, OneToOneLinkage, PublishedClasses, learn_one_to_one
 from crypsis.measures.record_linkage import LinkagePair
 from crypsis.table.attribute import Role
+from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.precision import Scales
 from crypsis.table.table import PERTURBATION, Table
@@ -303,17 +304,44 @@ def _best_guess(context: AttackContext, name: str) -> float:
 
 def link_nearest_records(pair: LinkagePair) -> Iterator[tuple[slice, Flags]]:
     """The nearest published records, to which an attack links each known person."""
-    for part, distance in _linkage_attack_distances(pair):
-        yield part, distance <= distance.min(axis=1, keepdims=True) + SAME
+    alike, distinct = _distinct_records(pair)
+    for part, distance in _linkage_attack_distances(distinct, len(pair.kept)):
+        yield part, (distance <= distance.min(axis=1, keepdims=True) + SAME)[:, alike.of]
 
 
-def _linkage_attack_distances(pair: LinkagePair) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Distance of each known person to every published record in an attack that links, some people at a time."""
-    people, published = len(pair.points), len(pair.kept)
-    step, counted = max(1, CELLS // max(published, 1)), pair.flag_counted()
+def link_nearest_alike(pair: LinkagePair) -> tuple[EquivalenceClasses, list[Numbers]]:
+    """The nearest published records of each known person, as classes of records that lie at one place.
+
+    Returns the classes, and int64[nearest] for each person: the classes of the nearest records.
+    """
+    alike, distinct = _distinct_records(pair)
+    nearest = [
+        np.flatnonzero(row)
+        for _, distance in _linkage_attack_distances(distinct, alike.count)
+        for row in distance <= distance.min(axis=1, keepdims=True) + SAME
+    ]
+    return alike, nearest
+
+
+def _distinct_records(pair: LinkagePair) -> tuple[EquivalenceClasses, LinkagePair]:
+    """Which published records are alike in all that a distance reads, and the pair with one of each."""
+    numbers = [np.unique(column, return_inverse=True)[1] for column in pair.published.T]
+    alike = equivalence_classes(np.column_stack([*numbers, pair.codes, pair.places, pair.kept]).astype(np.int64))
+    first = alike.first
+    return alike, replace(
+        pair, published=pair.published[first], codes=pair.codes[first], places=pair.places[first], kept=pair.kept[first]
+    )
+
+
+def _linkage_attack_distances(pair: LinkagePair, published: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Distance of each known person to every published record in an attack that links, some people at a time.
+
+    `published`: records by which the people that are looked at in one part are counted.
+    """
+    people, step, counted = len(pair.points), max(1, CELLS // max(published, 1)), pair.flag_counted()
     for begin in range(0, people, step):
         part = slice(begin, min(begin + step, people))
-        square = np.zeros((part.stop - begin, published))
+        square = np.zeros((part.stop - begin, len(pair.kept)))
         always = pair.lines[:, 0] < 0
         if always.any():
             square += scipy.spatial.distance.cdist(

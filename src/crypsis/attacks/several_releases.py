@@ -7,7 +7,7 @@ Kasiviswanathan and Smith (2008), "Composition attacks and auxiliary information
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from crypsis.attacks.attack_context import (
     Untried,
     number_intruder_knowledge,
 )
-from crypsis.attacks.linkage import link_nearest_records
+from crypsis.attacks.linkage import link_nearest_alike, link_nearest_records
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table
@@ -58,8 +58,42 @@ class Together:
         return self.exposed / max(self.people, 1)
 
 
-def reveal_together(original: Table, releases: Sequence[Table]) -> Together:
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The records of one release among which each of the people looked at is, whatever it is compared with."""
+
+    release: Table
+    rows: Numbers  # int64[people]: whom of the original it is about
+    ordered: Numbers  # int64[published]: the published rows, those that an intruder cannot tell apart together
+    starts: Numbers  # int64[classes + 1]: where each class of them begins
+    nearest: Sequence[Numbers]  # by person, the classes
+    smallest: int  # records of the smallest equivalence class
+
+    @classmethod
+    def of(cls, original: Table, release: Table) -> Candidates:
+        """The candidates that a release leaves for people of the original."""
+        context = AttackContext(release, original, None, Intruder(attempts=ATTEMPTS))
+        rows, kept = context.sample(original, "together"), _take_kept(release)
+        alike, nearest = link_nearest_alike(context.meet(original.take(rows), context.knows))
+        starts = np.concatenate([[0], np.cumsum(alike.sizes)])
+        smallest = int(classes_of(kept, kept.quasi_identifiers).sizes.min(initial=len(kept)))
+        return cls(release, rows, np.argsort(alike.of, kind="stable"), starts, nearest, smallest)
+
+    def hold(self, keys: Numbers) -> Iterator[Held]:
+        """The keys of the candidates of each person.
+
+        `keys` int64[published].
+        """
+        ordered = keys[self.ordered]
+        for classes in self.nearest:
+            parts = [ordered[self.starts[each] : self.starts[each + 1]] for each in classes]
+            yield np.unique(np.concatenate(parts), return_counts=True)
+
+
+def reveal_together(original: Table, releases: Sequence[Table | Candidates]) -> Together:
     """Intersect the candidates that each release leaves for the people of the original.
+
+    `releases`: tables, or what was worked out of them before.
 
     Classes by town and classes by age cross in single people:
 
@@ -69,18 +103,16 @@ def reveal_together(original: Table, releases: Sequence[Table]) -> Together:
     >>> found.below, found.fixed
     (4.0, {'ill': 4.0})
     """
-    contexts = [AttackContext(each, original, None, Intruder(attempts=ATTEMPTS)) for each in releases]
-    names = [name for name in contexts[0].learns if all(_as_collected(original, each, name) for each in releases)]
-    rows = contexts[0].sample(original, "together")
-    k = min(
-        int(classes_of(each, each.quasi_identifiers).sizes.min(initial=len(each))) for each in map(_take_kept, releases)
-    )
+    sides = [each if isinstance(each, Candidates) else Candidates.of(original, each) for each in releases]
+    tables, rows = [each.release for each in sides], sides[0].rows
+    learns = AttackContext(tables[0], original, None, Intruder(attempts=ATTEMPTS)).learns
+    names = [name for name in learns if all(_as_collected(original, each, name) for each in tables)]
+    k = min(each.smallest for each in sides)
     if not names:
         return Together(len(rows), (), k, 0.0, {}, 0.0)
-    keys = number_intruder_knowledge(names, [*releases, original], original)
-    people = original.take(rows)
-    held = [_candidates(at, people, published) for at, published in zip(contexts, keys, strict=False)]
-    values = _values(names, [*releases, original], original, keys)
+    keys = number_intruder_knowledge(names, [*tables, original], original)
+    held = [list(each.hold(published)) for each, published in zip(sides, keys, strict=False)]
+    values = _values(names, [*tables, original], original, keys)
     told = [name for name in original.names_by_role(Role.CONFIDENTIAL) if name in names] or names
     below, fixed = np.zeros(len(rows), dtype=np.bool_), np.zeros((len(rows), len(told)), dtype=np.bool_)
     for person, own in enumerate(keys[-1][rows]):
@@ -126,12 +158,6 @@ def tuples_together(one: Table, other: Table, names: Sequence[str]) -> Together:
                 fixed + weight * sure,
             )
     return Together(len(one), tuple(names), k, below, dict(zip(told, fixed.tolist(), strict=True)), exposed)
-
-
-def _candidates(context: AttackContext, people: Table, keys: Numbers) -> list[Held]:
-    """The keys of the records nearest to each person."""
-    near = (row for _, part in link_nearest_records(context.meet(people, context.knows)) for row in part)
-    return [np.unique(keys[row], return_counts=True) for row in near]
 
 
 def _take_kept(table: Table) -> Table:

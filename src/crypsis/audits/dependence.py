@@ -17,10 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from crypsis.audits.published import Codes, Finding, FindingKind, Flags, Published, collected_codes
 from crypsis.masking.calibration import calibration_means
@@ -258,14 +260,22 @@ def _agreement(classes: EquivalenceClasses, values: Codes, counted: Flags) -> in
 def _chance(classes: EquivalenceClasses, values: Codes, counted: Flags, strata: Codes) -> float:
     """Cells that agree, on average, when the known values of each stratum stand in a random order."""
     known = np.flatnonzero(values != MISSING)
-    ordered = known[np.argsort(strata[known], kind="stable")]
+    several = strata[known].astype(np.min_scalar_type(int(strata.max(initial=0))))  # small integers are sorted fastest
+    ordered = known[np.argsort(several, kind="stable")]
     found = list[int]()
     for seed in range(SHUFFLES):
-        mixed = known[np.lexsort((np.random.default_rng(seed).random(len(known)), strata[known]))]
+        mixed = _random_order(seed, len(known))
+        mixed = known[mixed[np.argsort(several[mixed], kind="stable")]]
         shuffled = values.copy()
         shuffled[ordered] = values[mixed]
         found.append(_agreement(classes, shuffled, counted))
     return float(np.mean(found))
+
+
+@lru_cache(maxsize=2 * SHUFFLES)
+def _random_order(seed: int, size: int) -> NDArray[np.intp]:
+    """int[size]: the random order that belongs to a seed, made once for all keys and columns."""
+    return np.argsort(np.random.default_rng(seed).random(size), kind="stable")
 
 
 def _in_the_same_order(seen: Published, name: str, target: str) -> int:

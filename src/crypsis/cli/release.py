@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -42,21 +43,23 @@ def release(
             return
         _release_file(file, bundle, demands, columns, original, json)
     except ReleaseRefused as refusal:
-        raise ReleaseRefused(f"{refusal}{_propose(refusal.proposal, demands.propose)}") from None
+        raise ReleaseRefused(f"{refusal}{_propose(refusal, file, bundle.out, demands.propose)}") from None
 
 
-def _propose(proposal: str, file: Path | None) -> str:
-    """Write the tables that would let a refused file pass, and say so, or how; nothing where none would."""
+def _propose(refusal: ReleaseRefused, file: Path, out: Path, proposed: Path | None) -> str:
+    """Write the tables that would let a refused file pass, and say how to release it then; nothing where none would."""
     from crypsis.table.atomic_files import write_atomically
 
-    if not proposal:
+    if not refusal.proposal:
         return ""
-    if file is None:
+    if proposed is None:
         return "\nall at once: --propose FILE writes a [[waive]] table for each, whose reason you fill in"
-    write_atomically(file, proposal.encode())
+    write_atomically(proposed, refusal.proposal.encode())
+    words = ["crypsis", "release", str(file), "-o", str(out), "--waivers", str(proposed)]
+    words += [word for rule in refusal.rules for word in ("--waive", f"{rule}=…")]
     return (
-        f"\n{file} has a [[waive]] table for each finding: delete those that you decide otherwise, write a reason into "
-        f"every because, and add --waivers {file}"
+        f"\n{proposed} has a [[waive]] table for each finding: delete those that you decide otherwise, write a reason "
+        f"into every because, and add --waivers {proposed}\nthen: {shlex.join(words)}"
     )
 
 

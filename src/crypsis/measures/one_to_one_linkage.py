@@ -351,10 +351,9 @@ def learn_one_to_one(published: PublishedClasses, seed: int = 0) -> LearnedAttac
     features, own = _features(published, people, candidates), published.own[people]
     half = rng.permutation(len(people)) % 2
     weights = np.full(candidates.shape, LEAST)
-    with threadpool_limits(limits=1):  # threads that wait for each other take longer where others compute too
-        for part in (0, 1):
-            learned, judged = half != part, half == part
-            weights[judged] = _weigh(features, candidates, own, learned, judged, seed)
+    for part in (0, 1):
+        learned, judged = half != part, half == part
+        weights[judged] = _weigh(features, candidates, own, learned, judged, seed)
     earned = _guess_one_to_one(weights, candidates, published, people, own)
     return LearnedAttack(100.0 * float(earned.mean()), one_to_one_interval(earned, published, people), len(people))
 
@@ -440,8 +439,10 @@ def _boost(features: Floats, there: Flags, right: Flags, learned: Flags, judged:
         max_iter=TREES, max_leaf_nodes=LEAVES, learning_rate=RATE, early_stopping=False, random_state=seed
     )
     found, asked = np.full(there[judged].shape, LEAST), there[judged]
-    model.fit(features[learned][there[learned]], right[learned][there[learned]])
-    found[asked] = np.maximum(model.predict_proba(features[judged][asked])[:, 1], LEAST)
+    # Threads that wait for each other take longer where others compute too; only libraries loaded by now are limited.
+    with threadpool_limits(limits=1):
+        model.fit(features[learned][there[learned]], right[learned][there[learned]])
+        found[asked] = np.maximum(model.predict_proba(features[judged][asked])[:, 1], LEAST)
     return found
 
 

@@ -659,15 +659,20 @@ class ProbabilisticLinkage(CategoricalRisk):
         return own, seen, context.classes.sizes @ seen.astype(np.int64)
 
     def score(self, pairing: Pairing) -> float:
+        return self._score_patterns(pairing)[0]
+
+    def _score_patterns(self, pairing: Pairing) -> tuple[float, Floats]:
+        """The share that is found, and the mixture that was fitted to the patterns."""
         own, seen, counted = self.patterns(pairing)
         rows = pairing.context.rows
-        return float(pattern_risk(own, seen, mixture(counted, len(pairing.context.names), rows), self.rule, rows))
+        fitted = mixture(counted, len(pairing.context.names), rows)
+        return float(pattern_risk(own, seen, fitted, self.rule, rows)), fitted
 
     def explain(self, pairing: Pairing) -> Explained:
         names, rows = pairing.context.names, pairing.context.rows
-        fitted = mixture(self.patterns(pairing)[2], len(names), rows)
+        found, fitted = self._score_patterns(pairing)
         counts: dict[str, float] = {"share of matching pairs": float(fitted[-1])}
         for j, name in enumerate(names):
             counts[f"agreement of matches in {name}"] = float(fitted[j])
             counts[f"agreement of others in {name}"] = float(fitted[len(names) + j])
-        return Explained(self.score(pairing), counts, baseline=100.0 / rows, trials=rows)
+        return Explained(found, counts, baseline=100.0 / rows, trials=rows)

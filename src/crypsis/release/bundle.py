@@ -29,16 +29,17 @@ from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.facts import Facts, Readings, ReleaseDescription, collect_report_facts, readings_for_report_facts
 from crypsis.release.findings import (
     AuditTerms,
+    Refusal,
     audit_release_findings,
     check_finding_waivers,
     columns_answering_findings,
-    refuse_open,
     split_waivers,
 )
 from crypsis.release.guarantees import (
     Knowledge,
     MeasuredLimit,
     check_limits,
+    complaints_of_guarantees,
     judge_guarantees,
     refuse_contradicted_guarantees,
     refuse_meaningless_guarantees,
@@ -70,7 +71,7 @@ from crypsis.report import (
 )
 from crypsis.report.codebook import PublishedLabels, codebook_facts, named_in_codebook, published_labels
 from crypsis.report.content import LimitResult
-from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, refusals
+from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook
 from crypsis.table.aligning import aligned_pair, refuse_unaligned_roles
 from crypsis.table.files import atomic_folder, write_table
 from crypsis.table.frames import Frame, as_table
@@ -258,17 +259,26 @@ class TablePublication:
         family, published = self.description.family, flatten(self.masked, self.rows)
         verdicts, shown = self.judge(published), self._put_back(published)
         before = [] if self.original is None else check_limits(self.limits, self.original, shown, family)
+        if not len(published):  # nothing to read back
+            Refusal(self.description.complaints or complaints_of_guarantees(verdicts, before)).raise_any()
         data = _write_data(public, published, self.format)
         again = self._again = _read_again(public, published, self.judge, verdicts)
         found = self._audit(again, data)
         shown, kept = self._put_back(again), self._limits_again(again, before)
+        missed = self.description.complaints or complaints_of_guarantees(verdicts, kept)
+        refusal = Refusal(missed, found.open, [each.folder for each in self.earlier])
+        if self.rulebook is None:  # else its rules are part of the refusal, and need what is measured below
+            refusal.raise_any()
         answered = columns_answering_findings(self.models, shown, self.unstated)
         because = self.description.because
         readings = readings_for_report_facts(self.original, shown, family, self.scenarios, because, answered)
         self._readings = readings
-        _refuse_attacks(readings, self.scenarios, family, self.limits)
         evidence = Evidence(again, family, self.order, len(self.masked) - len(again), None, found.waived_kinds)
         rules = _rules(self.rulebook, split_waivers(self.waivers)[0], readings, kept, evidence)
+        if self.rulebook is not None:
+            broken = [each for each in rules if not each.passed]
+            replace(refusal, rulebook=self.rulebook, rules=broken).raise_any()
+        _refuse_attacks(readings, self.scenarios, family, self.limits)
         self._facts = Facts(
             self.description, self.order, self.models, verdicts, smallest_anonymity_class(again), found, kept,
             self.rulebook, rules, self.population,
@@ -304,7 +314,7 @@ class TablePublication:
         return put_back(table, self.masked, self.rows)
 
     def _audit(self, again: Table, data: Path) -> Audit:
-        """What the written file reveals; refused unless each finding is waived."""
+        """What the written file reveals, with what is waived of it."""
         earlier = earlier_findings(self.original, again, self.earlier)
         allowed = self.rulebook.allowed_alone if self.rulebook is not None else 0
         terms = AuditTerms(
@@ -312,7 +322,7 @@ class TablePublication:
         )
         read = replace(again, provenance=self.masked.provenance)
         found = audit_release_findings(read, self.original, self.rows, terms, data, earlier)
-        return refuse_open(found, split_waivers(self.waivers)[1], [each.folder for each in self.earlier])
+        return replace(found, waived=split_waivers(self.waivers)[1])
 
     def _limits_again(self, again: Table, before: Sequence[LimitResult]) -> list[LimitResult]:
         """Every limited measure, read from the written file; it must give the same readings as the table in memory."""
@@ -415,11 +425,7 @@ def _rules(
     risks = [*readings.risks, *(s.after for s in readings.scenarios)] if readings.measured else None
     if risks is not None:
         risks += [each.reading for each in kept if each.reading.aim == "risk"]
-    results = check_rulebook(rulebook, replace(evidence, risks=risks), waivers)
-    broken = refusals(results)
-    if broken:
-        raise ReleaseRefused(f"nothing was released: rulebook {rulebook.name}: {'; '.join(broken)}")
-    return results
+    return check_rulebook(rulebook, replace(evidence, risks=risks), waivers)
 
 
 def _write_reports(public: Path, internal: Path, content: ReportContent) -> None:

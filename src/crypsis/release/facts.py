@@ -72,6 +72,8 @@ class ReleaseDescription:
     seed: int | None = None
     # other masked versions of the original by name, such as plain MDAV, of which the same analyses are asked
     beside: Mapping[str, Table] = field(default_factory=dict)
+    # what the search itself found missed in it, a sentence each: the file is refused for it, with all else
+    complaints: Sequence[str] = ()
 
     @classmethod
     def of(cls, masked: Table, title: str = "Protected microdata") -> ReleaseDescription:

@@ -14,9 +14,10 @@ from crypsis.audits.restatement import find_restating_metadata
 from crypsis.errors import PlanError, ReleaseRefused, listing, suggestion
 from crypsis.privacy.demands import ConfidentialModel
 from crypsis.privacy.model import PrivacyModel
+from crypsis.rulebook import Rulebook, RuleResult, refusals
 from crypsis.table.equivalence_classes import MissingReading
 from crypsis.table.table import PERTURBATION, Table
-from crypsis.text import attack_decisions_text, proposed_waivers_text
+from crypsis.text import attack_decisions_text, proposed_waivers_text, waive_text
 
 SHORTEST_REASON = 5
 """Letters a reason has at least."""
@@ -91,9 +92,39 @@ def refuse_open(found: Audit, waivers: Mapping[str, str], earlier: Sequence[str]
     `earlier`: folders of earlier releases of the same source, which the refusal names.
     """
     found = replace(found, waived=dict(waivers))
-    if found.open:
-        raise ReleaseRefused(attack_decisions_text(found.open, earlier), proposed_waivers_text(found.open))
+    Refusal(findings=found.open, earlier=earlier).raise_any()
     return found
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Everything for which one file is not released, said at once."""
+
+    complaints: Sequence[str] = ()  # guarantees and limits that are missed, a sentence each
+    findings: Sequence[Finding] = ()  # what the file reveals and nobody waived
+    earlier: Sequence[str] = ()  # folders of earlier releases of the same source
+    rulebook: Rulebook | None = None
+    rules: Sequence[RuleResult] = ()  # those of it that are broken and not waived
+
+    def raise_any(self) -> None:
+        """Refuse with every reason, what helps against each, and what lets findings pass; nothing without a reason."""
+        parts = list[str]()
+        if self.complaints:
+            parts.append(f"{'; '.join(self.complaints)}{MISSED if self.findings or self.rules else ''}")
+        if self.findings:
+            parts.append(attack_decisions_text(self.findings, self.earlier))
+        final = {rule.id for rule in self.rulebook.rule if not rule.waivable} if self.rulebook else set[str]()
+        waivable = tuple(each.id for each in self.rules if each.id not in final)
+        if self.rulebook and self.rules:
+            told = [f"rulebook {self.rulebook.name}: {'; '.join(refusals(self.rules))}", *map(waive_text, waivable)]
+            parts.append("\n".join(told))
+        if parts:
+            text = "nothing was released: " + "\nand: ".join(parts)
+            raise ReleaseRefused(text, proposed_waivers_text(self.findings), waivable)
+
+
+MISSED = "\n  no waiver helps against it: mask more, choose another solution, or demand less in the plan"
+"""What to do about a guarantee or a limit that is missed, where other reasons stand beside it."""
 
 
 # -- Findings in Parquet files that are counted and not read as a whole: columns alone, and two or three together.

@@ -229,27 +229,27 @@ class Knowledge:
 
 
 def judge_guarantees(models: Sequence[PrivacyModel], table: Table, beside: Knowledge | None = None) -> list[Verdict]:
-    """The verdicts on the guarantees of a release, or a refusal with every privacy model that fails."""
+    """The verdicts on the guarantees of a release, whether or not they hold."""
     judged = [(beside or Knowledge()).bind_model(model, table) for model in models]
     for model, each in judged:
         obstacle = model.obstacle(each)
         if obstacle:
             raise PlanError(obstacle)
-    verdicts = [model.judge(each) for model, each in judged]
-    broken = [v for v in verdicts if not v.holds]
-    if broken:
-        raise ReleaseRefused("nothing was released: " + "; ".join(complaint_of_model(v) for v in broken))
-    return verdicts
+    return [model.judge(each) for model, each in judged]
 
 
 def check_limits(limits: Sequence[MeasuredLimit], original: Table, masked: Table, family: str) -> list[LimitResult]:
-    """The limits with their readings, or a refusal with every binding one that is exceeded."""
-    results = [_check(limit, original, masked, family) for limit in limits]
-    broken = [each for each in results if each.binding and not each.holds]
-    if broken:
-        reasons = "; ".join(f"{e.name} may be at most {e.at_most:g} and is {e.reading.value:.4g}" for e in broken)
-        raise ReleaseRefused(f"nothing was released: {reasons}")
-    return results
+    """The limits with their readings, whether or not they are exceeded."""
+    return [_check(limit, original, masked, family) for limit in limits]
+
+
+def complaints_of_guarantees(verdicts: Sequence[Verdict], limits: Sequence[LimitResult]) -> list[str]:
+    """One sentence for every privacy model that fails, and for every binding limit that is exceeded."""
+    exceeded = [each for each in limits if each.binding and not each.holds]
+    return [
+        *(complaint_of_model(each) for each in verdicts if not each.holds),
+        *(f"{each.name} may be at most {each.at_most:g} and is {each.reading.value:.4g}" for each in exceeded),
+    ]
 
 
 def _check(limit: MeasuredLimit, original: Table, masked: Table, family: str) -> LimitResult:

@@ -23,7 +23,7 @@ import numpy as np
 from filelock import lock_descriptor
 from numpy.typing import NDArray
 
-from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
+from crypsis.attacks.several_releases import Candidates, Together, reveal_together, tuples_together
 from crypsis.audits import Finding, FindingKind
 from crypsis.errors import CrypsisError, PlanError, TableError, listing
 from crypsis.home import state_home
@@ -384,7 +384,7 @@ def earlier_findings(original: Table | None, published: Table, entries: Sequence
     if original is None or not entries or not published.quasi_identifiers:
         return []
     new = in_terms_of(original, published, "the release")
-    found, read, gone = list[Finding](), list[Table](), False
+    found, read, gone, own = list[Finding](), list[Candidates](), False, None
     for entry in entries:
         try:
             old = published_table_as_evidence(entry.folder)
@@ -392,14 +392,15 @@ def earlier_findings(original: Table | None, published: Table, entries: Sequence
             gone = True
             continue
         try:
-            read.append(in_terms_of(original, old, "an earlier release"))
-            pair = reveal_together(original, [read[-1], new])
+            read.append(Candidates.of(original, in_terms_of(original, old, "an earlier release")))
+            own = own or Candidates.of(original, new)
+            pair = reveal_together(original, [read[-1], own])
         except TableError:
             # Recoded by hierarchies that are not at hand: only what both files show can be compared.
             pair = tuples_together(old, published, _common_columns(old, published))
         found += findings_from_ledger(pair, new)
-    if len(read) > 1:
-        found += findings_from_ledger(reveal_together(original, [*read, new]), new)
+    if own is not None and len(read) > 1:
+        found += findings_from_ledger(reveal_together(original, [*read, own]), new)
     worst: dict[str, Finding] = {}
     if gone:
         found.append(

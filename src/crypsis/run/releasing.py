@@ -25,10 +25,17 @@ from crypsis.text import intruder_text, ruin_text
 from crypsis.text.reports import offer_title_for_reports
 
 
+def complaints_of_solution(solution: Solution) -> tuple[str, ...]:
+    """Why a solution does not meet the demands of the plan, in a sentence; empty if it does."""
+    if solution.feasible:
+        return ()
+    return (f"solution {solution.number} may not be released: {'; '.join(solution.complaints)}",)
+
+
 def refuse_infeasible(solution: Solution) -> None:
     """Refuse a solution that does not meet the demands of the plan."""
-    if not solution.feasible:
-        raise ReleaseRefused(f"solution {solution.number} may not be released: {'; '.join(solution.complaints)}")
+    for complaint in complaints_of_solution(solution):
+        raise ReleaseRefused(complaint)
 
 
 def _refuse_silent_scenarios(plan: Plan, masked: Table) -> None:
@@ -95,6 +102,7 @@ def release_solution(
             front=_points(front, solution),
             seed=seed,
             beside=beside or {},
+            complaints=complaints_of_solution(solution),
         ),
         format=terms.format or plan.release.format,
         order=plan.release.order,

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
+from threadpoolctl import ThreadpoolController
+
 from crypsis.encodings import ColumnEncoding
 from crypsis.engines import Engine, Serial
 from crypsis.errors import CrypsisError
@@ -233,13 +235,14 @@ class Schedule:
 
     def proceed(self) -> Iterator[Progress]:
         """Run until the budget is used; if it is stopped, the front so far stays in the store."""
-        states = list[SearchState]()
+        states, algebra = list[SearchState](), ThreadpoolController()
         steps = self._steps(states)
         try:
             while True:
-                with (
-                    defer_interrupts_of_run()
-                ):  # a step is done as a whole even if somebody asks to stop, unless they ask twice
+                # A step is done as a whole even if somebody asks to stop, unless they ask twice. The matrices are
+                # narrow: threads of the linear algebra would wait for each other longer than they work, and their
+                # number would show in the last digit of a sum.
+                with defer_interrupts_of_run(), algebra.limit(limits=1):
                     self._broken = True
                     step = next(steps, None)
                     self._broken = False

@@ -615,12 +615,10 @@ class Run:
         """
         from crypsis.run.releasing import (
             ReleaseTerms,
-            refuse_infeasible,
             release_solution,
         )  # with reports and templates
 
         solution = self.choose(pick)
-        refuse_infeasible(solution)
         release_solution(
             self.plan,
             self.original,

@@ -236,6 +236,8 @@ class Delimited:
     @property
     def bare_missing(self) -> str:
         """NA where it stands without quotation marks and all text has them, as R writes it; else nothing."""
+        if b'"' not in self.body or b"NA" not in self.body:
+            return ""
         mark = re.escape(self.delimiter.encode())
         start, end = rb"(^|[\n" + mark + rb"])", rb"(?=[\r\n" + mark + rb"])"
         quoted, bare = re.search(start + b'"', self.body), re.search(start + b"NA" + end, self.body)
@@ -249,6 +251,8 @@ class Delimited:
     @property
     def quotes_missing(self) -> bool:
         """Whether NA occurs in quotation marks, where it is a text."""
+        if b'"NA"' not in self.body:
+            return False
         mark = re.escape(self.delimiter.encode())
         return bool(re.search(rb"(^|[\n" + mark + rb'])"NA"[\r\n' + mark + rb"]", self.body))
 

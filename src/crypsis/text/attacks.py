@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 
 from crypsis.attacks.attack_context import AttackVerdict, Outcome
@@ -315,7 +316,7 @@ def attack_decisions_text(findings: Sequence[Finding], earlier: Sequence[str] = 
 
     `earlier`: folders of earlier releases of the same source.
     """
-    lines = ["nothing was released: the file reveals more than the plan decides"]
+    lines = ["the file reveals more than the plan decides"]
     for kind in dict.fromkeys(each.kind for each in findings):
         some = [each for each in findings if each.kind is kind]
         lines += [f"  {attack_finding_text(each)}" for each in some]
@@ -324,10 +325,19 @@ def attack_decisions_text(findings: Sequence[Finding], earlier: Sequence[str] = 
         )
         lines += [f"  {line}" for line in attack_remedies(some[0])]
         if kind is FindingKind.EARLIER_RELEASE:
-            lines += [f"  the earlier release is in {folder}" for folder in earlier]
+            lines += [f"  the earlier release is in {folder}: --replaces {shlex.quote(folder)}" for folder in earlier]
         keys = dict.fromkeys(each.key for each in some if each.columns)
-        lines += [f"or, for this release alone: --waive '{key}={_REASON}'" for key in keys]
+        lines += [waive_text(key) for key in keys]
     return "\n".join(lines)
+
+
+def waive_text(key: str) -> str:
+    """The option that lets a finding of an attack, or a rule, pass.
+
+    >>> waive_text("singling-out:weight")
+    "or, for this release alone: --waive 'singling-out:weight=…'"
+    """
+    return f"or, for this release alone: --waive {shlex.quote(f'{key}={_REASON}')}"
 
 
 def proposed_waivers_text(findings: Sequence[Finding]) -> str:
