@@ -471,7 +471,7 @@ class EstimateUse(DeclaredUse):
                 found.append(WeightedRecords.of(design, part, held).mean())
             else:
                 found.append(self._figure(WeightedRecords.of(design, target, held * part), everybody))
-        return Estimates(*(np.array([each[place][0] for each in found]) for place in (0, 1)))
+        return Estimates(np.array([each.value[0] for each in found]), np.array([each.error[0] for each in found]))
 
     def _figure(self, records: WeightedRecords, everybody: WeightedRecords) -> Estimates:
         if self.analysis == "mean":
