@@ -53,7 +53,17 @@ def test_the_core_imports_the_core_alone() -> None:
 
 def test_all_is_every_extra_for_a_person_at_a_desk() -> None:
     (named,) = re.findall(r"crypsis\[([\w,]+)\]", EXTRAS["all"][0])
-    apart = {"all", "test", "check", "bench", "docs", "dask", "spark", "duckdb", "sklearn"}  # developers; clusters; core
+    apart = {
+        "all",
+        "test",
+        "check",
+        "bench",
+        "docs",
+        "dask",
+        "spark",
+        "duckdb",
+        "sklearn",
+    }  # developers; clusters; core
     assert set(named.split(",")) == set(EXTRAS) - apart
 
 
@@ -107,7 +117,9 @@ def test_a_chart_and_the_plot_of_a_front_name_the_extra(monkeypatch: pytest.Monk
 
 
 def test_tables_larger_than_memory_name_the_extra() -> None:
-    done = python("sys.argv = 'crypsis generalise plan.toml --out x'.split(); from crypsis.cli import program; program()")
+    done = python(
+        "sys.argv = 'crypsis generalise plan.toml --out x'.split(); from crypsis.cli import program; program()"
+    )
     assert done.returncode == 2
     assert 'pip install "crypsis[large]"' in " ".join(done.stderr.split())
 
