@@ -27,7 +27,6 @@ import time
 import venv
 from dataclasses import asdict, dataclass
 from datetime import date
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +42,7 @@ from crypsis.searches.pbg_ea import evaluate_lattice, optimal_lattice_node
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
+from crypsis.version import __version__
 
 HERE = Path(__file__).resolve().parent
 PEERS = ("microagg1d==0.4.0", "anonypyx==0.2.11", "anjana==1.2.3", "pycanon==1.3.5", "pymoo==0.6.2")
@@ -404,7 +404,7 @@ def keep(rows: list[Row], peers: Peers, path: Path, seconds: float) -> None:
             "python": platform.python_version(),
         },
         "minutes": round(seconds / 60, 1),
-        "versions": {"crypsis": version("crypsis"), **peers.versions},
+        "versions": {"crypsis": __version__, **peers.versions},
         "absent": [asdict(each) for each in peers.absent],
         "rows": [asdict(row) for row in rows],
     }

@@ -7,7 +7,6 @@ import re
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "experiments"))
@@ -23,7 +22,8 @@ def benchmarks() -> str:
     lines = [
         "# Benchmarks",
         "",
-        "Beside other tools: [how Crypsis compares](../comparison.md). The commands below print their own tables; no test asserts a time.",
+        "Beside other tools: [how Crypsis compares](../comparison.md). The commands below print their own tables; no "
+        "test asserts a time.",
         "",
         "| command | what it measures |",
         "|---|---|",
