@@ -45,7 +45,7 @@ KINDS = (
         "MDAV",
         "MDAV",
     ),
-    ("swapping, PRAM, noise, shuffling", "yes", "no", "yes", "yes", "no"),
+    ("swapping, PRAM, noise", "yes", "no", "yes", "yes", "no"),
     ("searches for settings", "yes, one front over methods", "for generalisation", "no", "no", "no"),
     (
         "risk by linkage with ties 1/t and baseline",
@@ -55,10 +55,15 @@ KINDS = (
         "record linkage",
         "no",
     ),
-    ("sampling weights, households, population uniqueness", "yes", "population uniqueness", "yes", "yes", "no"),
-    ("differential privacy", "no", "yes", "no", "no", "no"),
+    (
+        "risk of a sample",
+        "weights, households, population uniqueness",
+        "population uniqueness",
+        "weights, households",
+        "yes",
+        "no",
+    ),
     ("verifies the written release", "yes", "certificate", "report", "report", "checks (pycanon)"),
-    ("years of use in statistical offices", "none", "ten and more", "fifteen and more", "twenty and more", "few"),
 )
 REMARKS = {
     "microagg1d": "its default method ends a little above the optimum on a million numbers; its method `wilber` "
@@ -107,7 +112,7 @@ def page(content: dict[str, Any]) -> str:
         "",
         "## Measured side by side",
         "",
-        f"{content['date']}, {content['minutes']:.0f} minutes on {machine['cores']} cores "
+        f"{content['date']}, {content['minutes']:g} min on {machine['cores']} cores "
         f"({machine['processor']}), load "
         f"{machine['load']}, Python {machine['python']}: {tools}.",
         "",
