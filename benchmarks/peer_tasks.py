@@ -75,19 +75,19 @@ def univariate(tool: str, folder: Path, times: int) -> Answer:
 # -- MDAV --
 
 
-def mdav(tool: str, folder: Path, times: int) -> Answer:
-    points = np.load(folder / "mdav.npy")
+def mdav(tool: str, folder: Path, times: int, name: str = "mdav", k: int = K) -> Answer:
+    points = np.load(folder / f"{name}.npy")
     if tool.startswith("crypsis"):
         from crypsis.masking import partitioners
 
-        name = tool.partition(" ")[2] or "mdav"
+        way = tool.partition(" ")[2] or "mdav"
         import crypsis.searches  # noqa: F401 (registers memetic)
 
-        method = partitioners.build(name)
+        method = partitioners.build(way)
         spent, found = best(
             times,
-            lambda: method.partition(points, K, np.random.default_rng(1)),
-            lambda: method.partition(points[:99], K, np.random.default_rng(1)),
+            lambda: method.partition(points, k, np.random.default_rng(1)),
+            lambda: method.partition(points[:99], k, np.random.default_rng(1)),
         )
         return {"seconds": spent, **labels(folder, tool, found)}
     import pandas
@@ -95,7 +95,7 @@ def mdav(tool: str, folder: Path, times: int) -> Answer:
 
     columns = [f"a{place}" for place in range(points.shape[1])]
     data = pandas.DataFrame(points, columns=columns)
-    spent, groups = best(times, lambda: MDAVGeneric(data, columns).partition(K))
+    spent, groups = best(times, lambda: MDAVGeneric(data, columns).partition(k))
     found = np.empty(len(points), np.int32)
     for place, group in enumerate(groups):
         found[np.asarray(group)] = place
@@ -218,13 +218,19 @@ def nsga2(tool: str, folder: Path, times: int) -> Answer:
     population, generations = 100, 20
     run = _ours if tool == "crypsis" else _pymoo
     run(scores, heights, strides, population, 2, 0)
-    spent, volumes = 0.0, []
+    spent, volumes, fronts = 0.0, [], []
     for seed in range(times * 3):
         started = time.process_time()
         found = run(scores, heights, strides, population, generations, seed)
         spent += time.process_time() - started
         volumes.append(_volume(found))
-    return {"seconds": spent / len(volumes), "value": float(np.mean(volumes)), "truth": _volume(scores)}
+        fronts.append(np.asarray(found).tolist())
+    return {
+        "seconds": spent / len(volumes),
+        "value": float(np.mean(volumes)),
+        "truth": _volume(scores),
+        "fronts": fronts,
+    }
 
 
 def _volume(scores: Any) -> float:
@@ -252,6 +258,17 @@ def _ours(scores: Any, heights: Any, strides: Any, population: int, generations:
     looked_up = replace(POSED[0], start=start, evaluate=lambda genome: tuple(scores[int(genome @ strides)].tolist()))
     *_, state = evolve(looked_up, np.random.default_rng(1000 + seed), Budget(generations=generations))
     return state.frontier.scores
+
+
+def judge_nsga2(tool: str, folder: Path, times: int) -> Answer:
+    """The hypervolume both sides missed, by pymoo's own indicator."""
+    from pymoo.indicators.hv import HV
+
+    scores = np.load(folder / "nodes.npz")["scores"]
+    volume = HV(ref_point=np.ones(scores.shape[1]))
+    whole = float(volume(np.unique(scores, axis=0)))
+    fronts = json.loads((folder / "judged.json").read_text())
+    return {"seconds": 0.0, "value": whole - float(np.mean([volume(np.array(front)) for front in fronts]))}
 
 
 POSED: list[Any] = []
@@ -284,12 +301,15 @@ def _pymoo(scores: Any, heights: Any, strides: Any, population: int, generations
 TASKS: dict[str, Callable[[str, Path, int], Answer]] = {
     "univariate": univariate,
     "mdav": mdav,
+    "census": lambda tool, folder, times: mdav(tool, folder, times, "census", 3),
     "generalise": generalise,
     "recode": recode,
     "sort": sort,
     "nsga2": nsga2,
+    "judged nsga2": judge_nsga2,
     "k of 1 M": lambda tool, folder, times: models_of(tool, folder, times, "k", "million"),
     "k": lambda tool, folder, times: models_of(tool, folder, times, "k", "coarse"),
+    "judged k": lambda tool, folder, times: models_of(tool, folder, times, "k", "judged"),
     "l": lambda tool, folder, times: models_of(tool, folder, times, "l", "coarse"),
     "entropy l": lambda tool, folder, times: models_of(tool, folder, times, "entropy l", "coarse"),
     "t": lambda tool, folder, times: models_of(tool, folder, times, "t", "coarse"),

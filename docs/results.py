@@ -1,13 +1,12 @@
-"""Pages made from results that are kept in the repository: the peers' benchmark and the papers' verdicts."""
+"""Pages made from what is kept in the repository: the benchmarks there are, and the papers' verdicts."""
 
 from __future__ import annotations
 
-import json
+import ast
 import re
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "experiments"))
@@ -15,62 +14,26 @@ sys.path.insert(0, str(ROOT / "experiments"))
 from summary import claims, judged  # noqa: E402
 from verdicts import VERDICTS  # noqa: E402
 
-PEERS = ROOT / "benchmarks" / "results" / "peers.json"
-REMARKS = {
-    "anonypyx": "anonypyx' MDAV starts at the first record instead of the farthest where no column is a category "
-    "(a distance over no columns is not a number), hence its larger SSE.",
-    "anjana": "anjana generalises the column with most values until k is met; Crypsis judges all 17 920 nodes and "
-    "takes the one of least loss.",
-    "pymoo": "NSGA-II on both sides with the same population, generations, crossover and scores; mutation is "
-    "polynomial and rounded in pymoo, one step up or down in Crypsis, and pymoo ends nearer to the front.",
-}
+BENCHMARKS = ROOT / "benchmarks"
 
 
 def benchmarks() -> str:
-    """The peer table as it was last measured."""
-    content = json.loads(PEERS.read_text(encoding="utf-8"))
-    tools = ", ".join(f"{name} {number}" for name, number in content["versions"].items())
+    """Every benchmark that is a command, by the first line of its own description."""
     lines = [
         "# Benchmarks",
         "",
-        f"Measured on {content['date']} by `python benchmarks/peers.py`: {tools}. The same data and the same task for "
-        "both sides, in children of one process one after the other, one core. Seconds are CPU, the best of the runs, "
-        "after one that compiles. *Times faster* above 1 means Crypsis needed less time; *quality* is Crypsis by peer, "
-        "below 1 Crypsis lost less, 1 the results agree. The two sides of a row were measured one after the other; "
-        "rows may come from several calls (`--only`) on a shared machine, so compare within a row, not between rows.",
+        "Beside other tools: [how Crypsis compares](../comparison.md). The commands below print their own tables; no "
+        "test asserts a time.",
         "",
-        "## Time",
-        "",
-        "| task | peer | its seconds | Crypsis, seconds | times faster |",
-        "|---|---|---|---|---|",
-        *(_time(row) for row in content["rows"]),
-        "",
-        "## Quality",
-        "",
-        "| task | judged by | peer | Crypsis | quality |",
-        "|---|---|---|---|---|",
-        *(_quality(row) for row in content["rows"]),
+        "| command | what it measures |",
+        "|---|---|",
     ]
-    lines += ["", "![CPU time of the peers by that of Crypsis](../images/peers.png)", "", "## Remarks", ""]
-    lines += [f"- {text}" for text in REMARKS.values()]
-    lines += [
-        "",
-        "The other benchmarks print their own tables: `benchmarks/partitions.py`, `lattices.py`, `maskings.py`, "
-        "`memetic.py`, `genetic.py`, `groupings.py`, `decoding.py`, `measures.py`, `randomising.py`, `scale.py`, "
-        "`sensitivity.py`, `studio.py`. No test asserts a time.",
-    ]
+    for path in sorted(BENCHMARKS.glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "__main__" in text:
+            said = (ast.get_docstring(ast.parse(text)) or "").splitlines()[0]
+            lines.append(f"| `python benchmarks/{path.name}` | {said} |")
     return "\n".join(lines) + "\n"
-
-
-def _time(row: dict[str, Any]) -> str:
-    seconds = f"{row['peer_seconds']:.3g} | {row['seconds']:.3g} | {row['time_ratio']:.3g}"
-    return f"| {row['task']} | {row['peer']} | {seconds} |"
-
-
-def _quality(row: dict[str, Any]) -> str:
-    values = f"{row['peer_quality']:.6g} | {row['quality']:.6g} | {row['quality_ratio']:.4g}"
-    who = f" ({row['ours']})" if row["ours"] != "crypsis" else ""
-    return f"| {row['task']}{who} | {row['measure']} | {values} |"
 
 
 def verdicts() -> str:

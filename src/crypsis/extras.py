@@ -21,5 +21,6 @@ def import_extra(module: str, extra: str, use: str) -> Any:
         if (error.name or "").split(".")[0] != package:
             raise  # the package is there and lacks something itself
         raise ExtraMissing(
-            f'{use} needs the package {package!r}, which is not installed; install it with: pip install "crypsis[{extra}]"'
+            f"{use} needs the package {package!r}, which is not installed; install it with: "
+            f'pip install "crypsis[{extra}]"'
         ) from None

@@ -102,8 +102,9 @@ def _as_polars(series: Any, backend: str, name: str) -> pl.Series:
 
 def _from_pandas(series: Any) -> pl.Series:
     """A pandas series as a polars series, cell by cell where pyarrow is absent and the type is not one of numpy."""
-    if find_spec("pyarrow") is not None or series.dtype.kind in "biufmM" and isinstance(series.dtype, np.dtype):
-        return nw.from_native(series, series_only=True).to_polars()
+    plain = isinstance(series.dtype, np.dtype) and series.dtype.kind in "biufmM"
+    if plain or find_spec("pyarrow") is not None:
+        return pl.Series(nw.from_native(series, series_only=True).to_polars())
     lost = series.isna().to_numpy()
     made = pl.Series([None if gone else cell for cell, gone in zip(series, lost, strict=True)])
     if made.dtype == pl.Object:
@@ -380,9 +381,9 @@ def _fresh_to_pandas(column: pl.Series) -> Any:
 
     if isinstance(column.dtype, (pl.Enum, pl.Categorical)):
         words = column.cast(pl.String)
-        ordered = isinstance(column.dtype, pl.Enum)
-        labels = column.dtype.categories if ordered else words.drop_nulls().unique(maintain_order=True)
-        return pd.Categorical(words.to_list(), labels.to_list(), ordered=ordered)
+        if isinstance(column.dtype, pl.Enum):
+            return pd.Categorical(words.to_list(), column.dtype.categories.to_list(), ordered=True)
+        return pd.Categorical(words.to_list(), words.drop_nulls().unique(maintain_order=True).to_list())
     if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone:
         naive = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
         return pd.Series(naive).dt.tz_localize("UTC").dt.tz_convert(column.dtype.time_zone)

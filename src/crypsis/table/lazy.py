@@ -317,7 +317,7 @@ def read_columns(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
 
 
 def require_arrow(module: str = "pyarrow") -> Any:
-    """The library that writes data which are never read as a whole, or a module of it; the extra `large` installs it."""
+    """The library that writes data which are never read as a whole, or a module of it; from the extra `large`."""
     return import_extra(module, "large", "writing data that are never read as a whole")
 
 
