@@ -248,7 +248,7 @@ def test_labels_of_codes_are_shown_kept_and_undone_after_a_restart(session: Sess
         assert client.post("/data/labels", data=sent | bad).status_code == 422
     again = Session(session.source, session.plan_path)
     again.reading.wait()
-    later = TestClient(build_file(Studio(session.home / "hidden", again, bundle=Bundle(session.home))))
+    later = TestClient(build_file(Studio(session.home / "hidden", again)))
     for _ in range(2):
         assert later.post("/data/undo", data={"place": "0"}).status_code == 200
     assert not again.plan.columns["sex"].labels
