@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -48,12 +47,8 @@ class ClassDemands:
         """Whether classes of `least` records always pass."""
         return not len(self.arrays.code)
 
-    @cached_property
-    def _room(self) -> ContentRoom:
-        return self.room()
-
     def room(self) -> ContentRoom:
-        """Buffers for kernels; one set for each thread."""
+        """Buffers for kernels; one set for each call, since threads judge at the same time."""
         return make_class_content_room(self.arrays)
 
     def shortfall(self, members: Ints) -> float:
@@ -61,7 +56,7 @@ class ClassDemands:
 
         `members` int64[s].
         """
-        return float(group_shortfall(self.arrays, self._room, np.ascontiguousarray(members, np.int64), len(members)))
+        return float(group_shortfall(self.arrays, self.room(), np.ascontiguousarray(members, np.int64), len(members)))
 
     def shortfalls(self, labels: NDArray[np.integer]) -> Floats:
         """How far each of many classes falls short.
@@ -71,7 +66,7 @@ class ClassDemands:
         order = np.argsort(labels, kind="stable")
         start = np.searchsorted(labels[order], np.arange(int(labels.max(initial=-1)) + 2))
         out = np.zeros(len(start) - 1)
-        group_shortfalls(self.arrays, self._room, order.astype(np.int64), start.astype(np.int64), out)
+        group_shortfalls(self.arrays, self.room(), order.astype(np.int64), start.astype(np.int64), out)
         return out
 
 

@@ -253,7 +253,7 @@ def test_with_a_demanded_k_nothing_masked_is_released(tmp_path: Path) -> None:
         masked = [s for s in run.front.everything if s.title == "mixed-masking"]
         assert masked
         assert not any(s.feasible for s in masked)
-        with pytest.raises(ReleaseRefused, match="class sizes say nothing after perturbation"):
+        with pytest.raises(ReleaseRefused, match="cannot protect a perturbed file"):
             run.release(masked[0].number, tmp_path / "bundle")
 
 
