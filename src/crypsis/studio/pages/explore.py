@@ -133,6 +133,8 @@ class _ExplorePage:
     @changes("/choose/{number:int}")
     def choose(self, request: Request, form: Form) -> Response:
         wanted = int(request.path_params["number"])
+        if not self.studio.session.solution(wanted).feasible:
+            raise SearchError(f"solution {wanted} may not be released, so that it cannot be chosen; pick another one")
         self.studio.session.choose(wanted)
         return answer(f"Solution {wanted} is chosen for the release.")
 
@@ -330,6 +332,8 @@ class _Drawing:
                 "offers": _offers(found),
                 "methods": methods,
                 "intruder": _name_intruder(found),
+                "line": _explain_line(found),
+                "third": len(found.axes) > 2,
             }
             last = self._last = (found, drawn)
         return last[1]
@@ -435,6 +439,17 @@ def _name_intruder(found: Front) -> str:
     if not found.offers:
         return ""
     return f"People found: {listing(found.intruders([found.offers[0].solution]))}."
+
+
+def _explain_line(found: Front) -> str:
+    """What the line of the picture joins, and why a solution on the front or an offer may lie behind another one."""
+    if not found.solutions:
+        return ""
+    third = "a solution behind it is on the front because it keeps the analyses of the plan better, a third aim"
+    ruined = "a ruined one is left out, and no offer names it while another will do"
+    reasons = [third] if len(found.axes) > 2 else []
+    reasons += [ruined] if any(found.ruins(solution) for solution in found.solutions) else []
+    return "; ".join(["The line joins what no other one beats in both figures", *reasons]) + "."
 
 
 def describe_estimates(column: ColumnEstimates) -> dict[str, Any]:

@@ -9,6 +9,7 @@ let touched = false; // until a solution is selected, the default is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
 let run = null, ghost = [], oldFront = [], steering = { asked: [], wishes: [], searches: [], dropped: [] };
 let points = [], pins = [], chosen = null, selected = null, fallback = null, offers = [], shownInPanel = null;
+let third = false; // whether the analyses of the plan are an aim beside loss and people found
 let column = null; // whose figures stand beside the bars; the same one from solution to solution
 
 const keeps = (slider, value) => slider.value === slider.max || value <= Number(slider.value); // at its end a limit limits nothing
@@ -19,7 +20,8 @@ const percent = (x) => x === null || x === undefined ? "–" : x > 0 && x < .05 
 
 function sentence(p) {
   const what = p.standing === "baseline" ? `${p.method}, without search` : `Solution ${p.number}, found by ${p.method}`;
-  const fate = p.releasable ? p.standing === "front" ? "It may be released and no other is better in both." : "It may be released." : "It may not be released.";
+  const ruined = p.ruined.length ? ` Ruined: ${p.ruined.join(", ")}.` : "", beyond = third ? "in loss, people found and analyses" : "in both";
+  const fate = (p.releasable ? p.standing === "front" ? `It may be released, and no other is better ${beyond}.` : "It may be released." : "It may not be released.") + ruined;
   return `${what}: ${percent(p.loss)} % of the information is lost, ${percent(p.risk)} % of the people are found, smallest class ${round(p.k)}. ${fate}`;
 }
 
@@ -86,6 +88,8 @@ function showState(content) {
   at("found").hidden = !points.length && !ghost.length;
   at("closer").hidden = !points.length;
   at("caption").textContent = content.intruder;
+  at("line-words").textContent = content.line;
+  third = content.third;
   buttons(content.status);
 }
 
@@ -322,7 +326,10 @@ panel.addEventListener("keydown", (event) => {
 });
 
 function held() {
-  for (const button of [pin, choose]) button.disabled = selected === null;
+  const able = points.find((p) => p.number === selected)?.releasable ?? false;
+  pin.disabled = selected === null;
+  choose.disabled = !able;
+  choose.title = able || selected === null ? "" : `Solution ${selected} may not be released, so that it cannot be chosen`;
   at("more-like").disabled = !steering.searches.includes(points.find((p) => p.number === selected)?.method);
   pin.firstChild.textContent = pins.includes(selected) ? "Unpin " : "Pin ";
   const is = selected !== null && selected === chosen;
@@ -367,7 +374,7 @@ document.addEventListener("keydown", (event) => {
   const vertical = event.key === "ArrowDown" || event.key === "ArrowUp";
   if (event.key in arrows && (!vertical || document.activeElement === walk)) { event.preventDefault(); step(arrows[event.key]); }
   else if (event.key === "p") pinOrNot();
-  else if (event.key === "c") act("/choose");
+  else if (event.key === "c") { if (choose.disabled) announce(choose.title || "Select a solution first."); else act("/choose"); }
 });
 at("focus").addEventListener("click", () => { const { x0, x1, y0, y1 } = picture.box; steer({ what: "focus", "loss-least": x0, "loss-largest": x1, "risk-least": y0, "risk-largest": y1 }); });
 at("more-like").addEventListener("click", () => steer({ what: "more", solution: selected }));
