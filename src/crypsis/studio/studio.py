@@ -15,7 +15,7 @@ from crypsis.home import state_home
 from crypsis.plan import read_plan_budget
 from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.studio import jobs
-from crypsis.studio.session import Session
+from crypsis.studio.session import EXAMPLE, Session
 from crypsis.table.atomic_files import private_folder
 from crypsis.table.attribute import Role
 from crypsis.text import burden_text_of_card, class_size_text, column_text, intruder_text, omission_text_on_card
@@ -74,6 +74,9 @@ def templates() -> Environment:
     return environment
 
 
+CHANGED = "The plan was changed since this search: start again."
+
+
 class Studio:
     """The pages of one file: its session, and what all requests about it share."""
 
@@ -105,6 +108,7 @@ class Studio:
         seen = session.reading.profile
         return {
             "file": session.source.name,
+            "example": session.home == self.home / EXAMPLE,
             "rows": seen.rows if seen else None,
             "reading": not session.reading.done,
             "problem": session.reading.problem,
@@ -181,10 +185,13 @@ class Studio:
         if not session.reading.done:
             return {"state": "reading", "words": f"Reading {session.source.name} …", "level": "open", "used": None}
         found = jobs.run_state(session.run_folder, session.run_status() if session.has_run else None)
+        changed = session.outdated
+        words = CHANGED if found.state != "running" else f"{found.words}. {CHANGED}"
         return {
             "state": found.state,
-            "words": found.words,
-            "level": found.level,
+            "words": words if changed else found.words,
+            "level": "look" if changed else found.level,
+            "outdated": changed,
             "used": _share(found.status.elapsed, found.status.budget) if found.state == "running" else None,
             "budget": found.status.budget,
         }

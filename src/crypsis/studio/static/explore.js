@@ -7,7 +7,7 @@ const walk = at("walk"), now = at("walk-now"), body = document.querySelector("#f
 const loss = at("limit-loss"), risk = at("limit-risk"), pin = at("pin"), choose = at("choose"), replay = at("replay");
 let touched = false; // until a solution is selected, the default is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
-let run = null, ghost = [], oldFront = [], steering = { asked: [], wishes: [], searches: [], dropped: [] };
+let run = null, ghost = [], oldFront = [], steering = { asked: [], wishes: [], in_plan: [], searches: [], dropped: [] };
 let points = [], pins = [], chosen = null, selected = null, fallback = null, offers = [], shownInPanel = null;
 let third = false; // whether the analyses of the plan are an aim beside loss and people found
 let column = null; // whose figures stand beside the bars; the same one from solution to solution
@@ -82,7 +82,6 @@ function showState(content) {
   const banner = at("front-summary");
   banner.textContent = content.summary.words;
   banner.className = `banner ${content.summary.level}`;
-  at("outdated").hidden = !content.outdated;
   at("problem").hidden = !content.problem;
   at("problem").textContent = content.problem;
   at("found").hidden = !points.length && !ghost.length;
@@ -142,11 +141,12 @@ function showSteering(now) {
   const known = new Map(steering.asked.map((each) => [each.number, each.obeyed]));
   for (const each of now.asked) if (each.obeyed && known.get(each.number) === "") announce(`${each.words}: ${each.obeyed}.`);
   steering = now;
-  const words = [...now.wishes, ...now.asked.map((each) => `${each.words} (${each.obeyed || "not obeyed yet"})`)];
+  const undoable = [...now.wishes, ...now.asked.map((each) => `${each.words} (${each.obeyed || "not obeyed yet"})`)];
+  const words = [...now.in_plan.map((each) => `${each} (in the plan; Free beside its bar takes it back)`), ...undoable];
   at("in-force").replaceChildren(...words.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
   at("in-force-title").textContent = words.length ? "In force:" : "The dashed line is the front before the last change.";
   at("steering").hidden = !words.length && !oldFront.length;
-  at("undo").hidden = !words.length;
+  at("undo").hidden = !undoable.length;
   at("ghost-hide").hidden = !ghost.length && !oldFront.length;
 }
 
@@ -357,12 +357,13 @@ const pinOrNot = () => act(pins.includes(selected) ? "/unpin" : "/pin");
 function buttons(status) {
   const going = status.state === "running" || status.state === "reading";
   at("start").disabled = going;
-  at("start").textContent = status.state === "paused" || status.state === "ended" ? "Continue" : status.state === "finished" ? "Start again" : "Start";
-  at("start").closest("form").hidden = status.state === "finished" && at("outdated").hidden;
+  at("start").textContent = status.outdated || status.state === "finished" ? "Start again" : status.state === "paused" || status.state === "ended" ? "Continue" : "Start";
+  at("start").closest("form").hidden = status.state === "finished" && !status.outdated;
+  at("outdated").hidden = !status.outdated;
   at("pause").disabled = status.state !== "running";
   at("pause").closest("form").hidden = !going;
   at("keep").disabled = !front().length;
-  at("extend").closest("form").hidden = status.state !== "finished";
+  at("extend").closest("form").hidden = status.state !== "finished" || status.outdated;
   const used = at("used");
   used.hidden = !going;
   if (status.used === null || status.used === undefined) used.removeAttribute("value"); else used.value = status.used;
