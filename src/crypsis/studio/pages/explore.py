@@ -28,20 +28,19 @@ from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, changes, routes_of, shows
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
+from crypsis.studio.terms import TERMS, explain_method
 from crypsis.text import ruin_text, utility_card_facts
-from crypsis.text.cards import FIGURES, category_rows, number_rows, propensity_text, weighted_rows, weighted_text
+from crypsis.text.cards import (
+    FIGURES,
+    category_rows,
+    general_text,
+    number_rows,
+    propensity_text,
+    weighted_rows,
+    weighted_text,
+)
 from crypsis.text.reports import number_text, offer_title_for_reports, percent_text
 
-DEFINITIONS = {
-    "loss": "Share of the information in the masked columns lost: 0 % as collected, 100 % no better than knowing "
-    "each column's distribution.",
-    "risk": "Share of the people whose record an intruder finds.",
-    "k": "Fewest records that look alike in everything an intruder knows: whoever is in the file hides among so many.",
-    "suppressed": "Share of the records that are left out.",
-    "analyses": "Share of the estimates of analyses drawn at random that stay inside the original's 95 % intervals; "
-    "the search never sees them.",
-}
-"""What the figures of a solution mean."""
 COLOURS = 18
 """Colours of the picture."""
 ASKED = "The search obeys between two of its steps."
@@ -92,7 +91,6 @@ class _ExplorePage:
             limited=[each.measure for each in plan.limit],
             columns=plan.columns,
             uses=[{"title": use.title, "tolerance": use.tolerance} for use in plan.use],
-            definitions=DEFINITIONS,
         )
 
     @shows("/solution/{number:int}/estimates")
@@ -124,7 +122,10 @@ class _ExplorePage:
     def general(self, request: Request) -> Response:
         """How well a model tells the released file from the original, with what chance would give."""
         scores = self.studio.session.general(int(request.path_params["number"]))
-        return self.studio.part("general.html", sentences=[propensity_text(score) for score in scores])
+        in_figures = [propensity_text(score) for score in scores]
+        return self.studio.part(
+            "general.html", sentences=[general_text(score) for score in scores], in_figures=in_figures
+        )
 
     @changes("/pin/{number:int}")
     def pin(self, request: Request, form: Form) -> Response:
@@ -248,6 +249,7 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
     return {
         **drawn(found),
         "run": session.choices.run,
+        "standings": {name: TERMS[name] for name in ("front", "beaten", "not releasable", "baseline")},
         "steering": _describe_steering(studio),
         "ghost": drawn.ghost(session),
         "summary": (
@@ -334,7 +336,10 @@ class _Drawing:
         last = self._last
         if last is None or last[0] is not found:
             default = found.offers[0].solution.number if found.offers else None
-            methods = [{"name": name, "colour": place} for place, name in enumerate(_methods(found))]
+            methods = [
+                {"name": name, "colour": place, "words": explain_method(name)}
+                for place, name in enumerate(_methods(found))
+            ]
             drawn = {
                 "points": _points(found),
                 "default": default,

@@ -85,6 +85,14 @@ preview?.addEventListener("click", async (event) => {
   if (!await send(base + "/data/order", fields)) arrange(list.dataset.column);
 });
 
+preview?.addEventListener("click", (event) => {
+  const open = event.target.closest("[data-close]")?.closest("[data-column]");
+  if (!open) return;
+  const row = grid.querySelector(`tr[data-column="${CSS.escape(open.dataset.column)}"]`);
+  preview.replaceChildren();
+  row?.querySelector(open.id === "order" ? "[data-order]" : "[data-preview]")?.focus();
+});
+
 async function look(row) {
   const chosen = fields(row);
   if (!chosen.hierarchy) chosen.hierarchy = row.querySelector("[name=hierarchy]").placeholder.replace(/^none$/, "");

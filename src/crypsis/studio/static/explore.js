@@ -9,6 +9,7 @@ let touched = false; // until a solution is selected, the default is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
 let run = null, ghost = [], oldFront = [], steering = { asked: [], wishes: [], in_plan: [], searches: [], dropped: [] };
 let points = [], pins = [], chosen = null, selected = null, fallback = null, offers = [], shownInPanel = null;
+let methods = [], standings = {}; // what finds solutions, and what each standing means
 let third = false; // whether the analyses of the plan are an aim beside loss and people found
 let column = null; // whose figures stand beside the bars; the same one from solution to solution
 
@@ -47,11 +48,11 @@ const fetchPoints = inTurn(async () => {
   if (!response?.ok) return;
   const content = await response.json();
   if (run !== null && run !== content.run) anotherRun();
-  ({ points, pins, chosen, offers, default: fallback, run, ghost } = content);
+  ({ points, pins, chosen, offers, default: fallback, run, ghost, methods, standings } = content);
   showSteering(content.steering);
   showState(content);
   showOffers();
-  legend(content.methods);
+  legend();
   const numbers = points.map((p) => p.number), follows = Number(replay.value) >= Number(replay.max);
   replay.max = Math.max(1, ...numbers);
   if (follows) replay.value = replay.max;
@@ -76,9 +77,10 @@ const fetchTried = inTurn(async () => {
   picture.show({ dots });
 });
 
+let headShown = "";
 /** Header, banner, buttons and warnings, all from one state. */
 function showState(content) {
-  at("head").innerHTML = content.header;
+  if (content.header !== headShown) at("head").innerHTML = headShown = content.header; // a word that is being explained stays
   const banner = at("front-summary");
   banner.textContent = content.summary.words;
   banner.className = `banner ${content.summary.level}`;
@@ -107,14 +109,14 @@ function showOffers() {
 }
 
 let legendShown = "";
-function legend(methods) {
+function legend() {
   const shown = methods.filter((m) => points.some((p) => p.method === m.name) || steering.dropped.includes(m.name));
   const key = JSON.stringify([shown, steering.searches, steering.dropped]);
   if (key === legendShown) return; // a button that is in use stays
   legendShown = key;
   at("legend").replaceChildren(...shown.map((m) => {
     const item = document.createElement("li"), dropped = steering.dropped.includes(m.name);
-    item.append(Object.assign(document.createElement("i"), { className: `swatch m${m.colour}` }), Object.assign(document.createElement("span"), { textContent: m.name, className: dropped ? "dropped" : "" }));
+    item.append(Object.assign(document.createElement("i"), { className: `swatch m${m.colour}` }), m.words ? defined("span", dropped ? "dropped" : "", m.name, m.words) : Object.assign(document.createElement("span"), { textContent: m.name, className: dropped ? "dropped" : "" }));
     if (steering.searches.includes(m.name)) {
       const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: dropped ? "Restore" : "Drop" });
       const last = !dropped && steering.searches.every((name) => name === m.name || steering.dropped.includes(name));
@@ -273,19 +275,19 @@ async function select(number, say = true) {
 let tagsShown = "";
 function tags() {
   const p = points.find((each) => each.number === shownInPanel), words = !p ? [] : [
-    [p.standing === "baseline" ? p.method : `found by ${p.method}`], [p.standing], ...offers.filter((o) => o.number === p.number).map((o) => [o.title.toLowerCase(), o.why])];
+    [p.standing === "baseline" ? p.method : `found by ${p.method}`, methods.find((m) => m.name === p.method)?.words], [p.standing, standings[p.standing]], ...offers.filter((o) => o.number === p.number).map((o) => [o.title.toLowerCase(), o.why])];
   if (JSON.stringify(words) === tagsShown) return; // one that has the focus stays
   tagsShown = JSON.stringify(words);
-  at("panel-tags").replaceChildren(...words.map(([text, why]) => {
-    const tag = Object.assign(document.createElement("span"), { className: "tag", textContent: text });
-    if (!why) return tag;
-    tag.classList.add("def");
-    tag.tabIndex = 0;
-    const define = Object.assign(document.createElement("span"), { className: "define", textContent: why });
-    define.setAttribute("role", "tooltip");
-    tag.append(define);
-    return tag;
-  }));
+  at("panel-tags").replaceChildren(...words.map(([text, why]) => why ? defined("span", "tag", text, why) : Object.assign(document.createElement("span"), { className: "tag", textContent: text })));
+}
+
+/** A word with what it means, shown when it is pointed at or has the focus. */
+function defined(element, kind, text, why) {
+  const word = Object.assign(document.createElement(element), { className: `${kind} def`.trim(), textContent: text, tabIndex: 0 });
+  const define = Object.assign(document.createElement("span"), { className: "define", textContent: why });
+  define.setAttribute("role", "tooltip");
+  word.append(define);
+  return word;
 }
 
 /** The figures of one column before and after, beside its bar; of the one that loses most until one is chosen. */
