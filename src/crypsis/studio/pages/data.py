@@ -77,14 +77,14 @@ def describe_hierarchy(spec: str) -> str:
     """The hierarchy of a column in words: what each level does.
 
     >>> describe_hierarchy("merge:8,1")
-    '8 groups, then all in one'
+    '8 groups, then all in one group'
     """
     head, _, rest = spec.partition(":")
     steps = [step.strip() for step in rest.split(",") if step.strip()]
     if head not in BUILDERS or not steps:
         return "groups from a file" if spec else ""
     if head == "merge":
-        return ", then ".join("all in one" if step == "1" else f"{step} groups" for step in steps)
+        return ", then ".join("all in one group" if step == "1" else f"{step} groups" for step in steps)
     words = {"intervals": "intervals of {}", "prefixes": "first {} characters", "dates": "by {}"}
     return words.get(head, "{}").format(", then ".join(steps))
 
