@@ -61,6 +61,7 @@ def grid(session: Session) -> dict[str, Any]:
                 "said": columns.get(each.name, {}),
                 "shown": _row_text(columns.get(each.name, {})),
                 "suggested": {"role": each.role, "kind": each.kind, "hierarchy": each.hierarchy},
+                "label": session.reading.raw.attribute(each.name).label,
                 "grouping": describe_hierarchy(str(columns.get(each.name, {}).get("hierarchy", ""))),
                 "reason": role_reason_text(each.reasons),
                 "distinct": each.distinct,
@@ -102,6 +103,7 @@ def settle_columns_on_page(session: Session, columns: dict[str, Any]) -> list[st
         said = columns.get(each.name, {})
         if said.get("role", Role.UNDECIDED) == Role.UNDECIDED and each.role != Role.UNDECIDED:
             made = {"role": each.role, "kind": said.get("kind", each.kind)}
+            made |= {"label": said["label"]} if said.get("label") else {}
             if each.hierarchy and each.role == Role.QUASI_IDENTIFIER:
                 made["hierarchy"] = said.get("hierarchy", each.hierarchy)
             columns[each.name] = made
@@ -117,6 +119,8 @@ def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
             made[key] = one(form, key)
     if made["role"] == Role.IDENTIFIER:
         made.pop("hierarchy", None)
+    if label := one(form, "label", before.get("label", "")):
+        made["label"] = label
     if before.get("order") and made.get("kind") == Kind.ORDINAL:
         made["order"] = before["order"]
     if before.get("labels") and made.get("kind") in (Kind.ORDINAL, Kind.NOMINAL):
@@ -126,8 +130,8 @@ def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in_words(made: Mapping[str, Any]) -> str:
-    """Role, kind and hierarchy of a column in one line."""
-    return ", ".join(str(made[key]) for key in ("role", "kind", "hierarchy") if made.get(key))
+    """Role, kind, hierarchy and meaning of a column in one line."""
+    return ", ".join(str(made[key]) for key in ("role", "kind", "hierarchy", "label") if made.get(key))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ const grid = document.getElementById("grid"), preview = document.getElementById(
 const fields = (row) => ({
   column: row.dataset.column, shown: row.dataset.shown, role: row.querySelector("[name=role]").value,
   kind: row.querySelector("[name=kind]").value, hierarchy: row.querySelector("[name=hierarchy]").value,
+  label: row.querySelector("[name=label]").value,
 });
 
 // Every row shows what is saved: the answer brings the rows anew, and so does a refusal.
