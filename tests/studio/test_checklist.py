@@ -76,10 +76,28 @@ def test_a_plan_changed_after_the_run_releases_nothing(session: Session, client:
     path = session.plan_path
     path.write_text(path.read_text().replace("k = 3\n[[waive]]", "k = 5\n[[waive]]"))
     assert failing(session) == ["Plan and search agree"]
+    for page in ("data", "goal", "explore", "release"):
+        assert 'class="level-look">The plan was changed since this search: start again.' in client.get(f"/{page}").text
     code, message = export(client)
     assert code == 422
     assert "Plan and search agree" in message
     assert not (session.home / "out").exists()
+
+
+def test_what_may_not_be_released_is_not_chosen_and_every_demand_is_listed(
+    session: Session, client: TestClient
+) -> None:
+    barred = next(each for each in session.front.everything if not each.feasible)
+    refused = client.post(f"/choose/{barred.number}", data={})
+    assert refused.status_code == 422
+    assert "may not be released" in refused.text
+    assert session.chosen != barred.number
+    content = client.get("/explore.json").json()
+    assert content["line"].startswith("The line joins what no other one beats")
+    assert not content["third"]
+    panel = client.get(f"/solution/{session.chosen}").text
+    listed = len(session.run.plan.limit) + len(session.run.plan.models())
+    assert panel.count(" attained, ") == listed, "as many as the header counts"
 
 
 def test_a_column_called_an_identifier_since_is_not_released(session: Session, client: TestClient) -> None:

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from crypsis.studio.server import build_file
-from crypsis.studio.session import Session
+from crypsis.studio.session import Session, read_choices
 from crypsis.studio.studio import Studio
 
 PEOPLE = "age,sex,roof,x1,x2,wage\n" + "".join(
@@ -136,7 +136,7 @@ def test_questions_are_answered_skipped_asked_for_each_and_undone(session: Sessi
     assert "these 2 yes/no columns" in text
     assert text.count('name="column"') == 2
     each = client.get("/data/questions?each=yes").text
-    assert "question 1 of 2" in each
+    assert "2 questions left" in each
     assert client.get("/data/questions?each=yes&skip=1").text != each
     assert client.get("/data/questions?each=yes&skip=2").text == each, "what was skipped comes again"
     answer = client.post("/data/answer", data={"column": ["x1", "x2"], "role": "confidential"})
@@ -252,6 +252,17 @@ def test_labels_of_codes_are_shown_kept_and_undone_after_a_restart(session: Sess
     for _ in range(2):
         assert later.post("/data/undo", data={"place": "0"}).status_code == 200
     assert not again.plan.columns["sex"].labels
+
+
+def test_what_a_column_means_is_written_to_the_plan_and_kept(session: Session, client: TestClient) -> None:
+    sent = shown(client, "age") | {"label": "age on the day of the interview"}
+    assert client.post("/data/column", data=sent).status_code == 200
+    assert session.table.attribute("age").label == "age on the day of the interview"
+    client.post("/data/column", data=shown(client, "age") | {"role": "confidential"})
+    assert session.plan.columns["age"].label, "another role keeps it"
+    assert len(read_choices(session.plan_path).decided) == 1, "two changes of one row are one line to undo"
+    assert client.post("/data/undo", data={"place": "0"}).status_code == 200
+    assert not session.plan.columns["age"].label
 
 
 def test_a_workbook_of_two_sheets_opens_and_asks_which(tmp_path: Path) -> None:

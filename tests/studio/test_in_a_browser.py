@@ -91,6 +91,8 @@ def test_from_file_to_verified_release(own_home: Path, visitor: Any) -> None:
 
         go(page, server)
         page.wait_for_selector("#outdated:not([hidden])")
+        assert page.inner_text("#search-words") == page.inner_text("#outdated")
+        assert page.inner_text("#start") == "Start again"
         page.click("#start")
         page.wait_for_selector("#outdated", state="hidden")
         wait_words(page, "Finished")

@@ -432,6 +432,7 @@ class Plan(Settings):
                 publish=c.publish,
                 scale=c.scale,
                 shared=c.shared,
+                label=c.label or table.attribute(n).label,
             )
             for n, c in known.items()
         }

@@ -198,6 +198,12 @@ class Column(Settings):
         description="a file, or a builder such as intervals:5,10,20 · dates:month,year · prefixes:3,2 · merge:8,4",
     )
     order: tuple[str, ...] = Field(default=(), description="categories from low to high, for an ordinal column")
+    label: str = Field(
+        default="",
+        max_length=200,
+        description="what the column means, e.g. visits to a doctor in two weeks, for codebook and reports; empty: as "
+        "the file says",
+    )
     labels: dict[str, str] = Field(
         default_factory=dict,
         max_length=1000,

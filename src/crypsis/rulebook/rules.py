@@ -207,7 +207,10 @@ class ColumnsRule(Rule):
     never: tuple[str, ...] = Field(min_length=1, description="names or patterns such as *surname*; case is ignored")
 
     def statement(self) -> str:
-        return f"no column is called {listing(self.never, most=6)}"
+        whole = [name for name in self.never if "*" not in name]
+        parts = [name.replace("*", "") for name in self.never if "*" in name]
+        called = [f"is called {listing(whole, most=6)}"] if whole else []
+        return f"no column {' or '.join([*called, *([f'has {listing(parts, most=6)} in its name'] if parts else [])])}"
 
     def find(self, evidence: Evidence) -> Outcome:
         return self.among(evidence.table.names)

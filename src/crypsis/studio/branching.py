@@ -31,9 +31,7 @@ def wish_for_column(session: Session, column: str, wish: str, most: float | None
     if parent is None or not session.has_run:
         raise SearchError("there is no search yet whose solutions could be taken along; press Start")
     if session.outdated:
-        raise SearchError(
-            "the plan was changed since this search began; press Start for a new one, then change columns"
-        )
+        raise SearchError("the plan was changed since this search: start again, then change columns")
     document = session.document
     settings = document["columns"].get(column)
     if settings is None:
@@ -64,19 +62,37 @@ def _change_column(settings: dict[str, Any], column: str, wish: str, most: float
     if wish == "lock":
         settings.pop("at_most", None)
         settings["lock"] = True
-        return f"{column} stays as collected"
+        return LOCKED.format(column)
     if wish == "spare":
         settings["importance"] = min(MOST, SPARED * float(settings.get("importance", 1.0)))
-        return f"what {column} loses counts {settings['importance']:g} times"
+        return COUNTED.format(column, settings["importance"])
     if wish == "cap" and most is not None and 0.0 <= most <= 100.0:
         settings.pop("lock", None)
         settings["at_most"] = most
-        return f"{column} loses at most {most:g} %"
+        return CAPPED.format(column, most)
     if wish == "free":
         for name in WISHES:
             settings.pop(name, None)
         return f"{column} is masked like any other"
     raise PlanError(f"{column}: a cap is a number from 0 to 100, the per cent of the column that may be lost")
+
+
+LOCKED, CAPPED = "{} stays as collected", "{} loses at most {:g} %"
+COUNTED = "what {} loses counts {:g} times"
+
+
+def wishes_in_plan(plan: Plan) -> list[str]:
+    """What a plan wishes of single columns, in the words of the wishes that would have led to it."""
+    return [
+        words
+        for name, column in plan.columns.items()
+        for words, wished in (
+            (LOCKED.format(name), column.lock),
+            (CAPPED.format(name, column.at_most or 0.0), column.at_most is not None),
+            (COUNTED.format(name, column.importance), column.importance != 1.0),
+        )
+        if wished
+    ]
 
 
 def undo_last(session: Session) -> str:

@@ -25,7 +25,7 @@ def decided_entry(session: Session, name: str, role: Role, because: str = "") ->
     before = session.document.get("columns", {}).get(name)
     if before is None:
         raise TableError(f"the plan has no column {name!r} any more; load the page again")
-    kept = ("kind", "order", "labels", *(() if role in UNPUBLISHED else ("hierarchy",)), *KEPT.get(role, ()))
+    kept = ("kind", "order", "label", "labels", *(() if role in UNPUBLISHED else ("hierarchy",)), *KEPT.get(role, ()))
     made: dict[str, Any] = {"role": role.value, **{key: before[key] for key in kept if key in before}}
     seen = session.reading.profile
     suggested = next((each.hierarchy for each in seen.columns if each.name == name), "") if seen is not None else ""

@@ -144,7 +144,7 @@ def number(text: str) -> float | int | str:
 # -- From the Goal form to the plan: fields that were filled in, rows that were added or removed.
 
 
-COLUMN_SKIPPED = ("role", "kind", "hierarchy", "order", "labels", "because")
+COLUMN_SKIPPED = ("role", "kind", "hierarchy", "order", "label", "labels", "because")
 """Settings of a column that the Data page edits."""
 
 

@@ -637,6 +637,8 @@ def _stamp(path: Path) -> str:
 
 # -- Opening a session on a data file, a plan, a run or the example.
 
+EXAMPLE = "example"
+"""The folder of the example in the studio's own."""
 EXAMPLE_ROWS = 1000
 EXAMPLE_BUDGET = "5s"
 EXAMPLE_RULEBOOK = "licensed"
@@ -702,7 +704,7 @@ def _open_run(folder: Path) -> Session:
 
 def open_example_session(home: Path) -> Session:
     """A session of the studio on the built-in table of invented people, with a search that has run or runs now."""
-    folder = home / "example"
+    folder = home / EXAMPLE
     plan = folder / "people-plan.toml"
     if not plan.exists():
         write_example_for_session(folder, plan)

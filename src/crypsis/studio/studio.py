@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from starlette.responses import HTMLResponse, Response
 from crypsis.errors import CrypsisError, TableError
 from crypsis.home import state_home
 from crypsis.plan import read_plan_budget
+from crypsis.plan.sections import models
 from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.studio import jobs
-from crypsis.studio.session import Session
+from crypsis.studio.session import EXAMPLE, Session
+from crypsis.studio.terms import TERMS
 from crypsis.table.atomic_files import private_folder
 from crypsis.table.attribute import Role
 from crypsis.text import burden_text_of_card, class_size_text, column_text, intruder_text, omission_text_on_card
@@ -55,6 +58,11 @@ PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("explore", "/exp
          ("release", "/release", "Release"))  # fmt: skip
 
 
+def group_digits(text: str) -> str:
+    """A sentence with its whole numbers of four digits and more written as counts: 5 190."""
+    return re.sub(r"(?<![\w.,-])\d{4,}(?![\w.,-]*\d)", lambda found: count_text(int(found[0])), text)
+
+
 def templates() -> Environment:
     """The templates of all pages, with the words and figures they print."""
     environment = Environment(
@@ -68,10 +76,14 @@ def templates() -> Environment:
         "figure": figure_text, "count": count_text, "whole": integer_text, "percent": percent_text,
         "omission": omission_text_on_card,
         "column_text": column_text, "class_size_text": class_size_text, "burden_text": burden_text_of_card,
-        "intruder": intruder_text,
+        "intruder": intruder_text, "grouped": group_digits,
     }  # fmt: skip
     environment.filters |= filters
+    environment.globals["terms"] = TERMS
     return environment
+
+
+CHANGED = "The plan was changed since this search: start again."
 
 
 class Studio:
@@ -105,6 +117,7 @@ class Studio:
         seen = session.reading.profile
         return {
             "file": session.source.name,
+            "example": session.home == self.home / EXAMPLE,
             "rows": seen.rows if seen else None,
             "reading": not session.reading.done,
             "problem": session.reading.problem,
@@ -117,21 +130,24 @@ class Studio:
     def _rules(self) -> dict[str, Any]:
         session = self.session
         if not session.plan_path.exists():
-            return {"words": "no rules yet", "state": "open"}
+            return {"words": "no rules yet", "state": "open", "meaning": TERMS["plan"]}
         try:
             plan = session.plan
             demands = len(plan.models()) + len(plan.limit) + sum(use.treated_as == "limit" for use in plan.use)
             words = f"{demands} demand{'s' if demands != 1 else ''}"
+            listed = [models.name_of(each) for each in plan.models()] + [each.measure for each in plan.limit]
+            listed += [use.title for use in plan.use if use.treated_as == "limit"]
+            meaning = f"What the plan demands: {', '.join(listed)}." if listed else "The plan demands nothing yet."
             number = session.chosen
             if number is None or not session.has_run:
-                return {"words": f"{words}, no solution chosen", "state": "open"}
+                return {"words": f"{words}, no solution chosen", "state": "open", "meaning": meaning}
             broken = len(session.solution(number).evaluation.complaints)
         except CrypsisError:
-            return {"words": "the plan needs attention", "state": "bad"}
+            return {"words": "the plan needs attention", "state": "bad", "meaning": TERMS["plan"]}
         if broken:
-            return {"words": f"solution {number} breaks {broken} of {words}", "state": "bad"}
+            return {"words": f"solution {number} breaks {broken} of {words}", "state": "bad", "meaning": meaning}
         kept = f"all {words}" if demands > 1 else "what is demanded"
-        return {"words": f"solution {number} keeps {kept}", "state": "good"}
+        return {"words": f"solution {number} keeps {kept}", "state": "good", "meaning": meaning}
 
     def foot(self, name: str) -> dict[str, str]:
         """The plan, and the command that does what the page does."""
@@ -181,10 +197,13 @@ class Studio:
         if not session.reading.done:
             return {"state": "reading", "words": f"Reading {session.source.name} …", "level": "open", "used": None}
         found = jobs.run_state(session.run_folder, session.run_status() if session.has_run else None)
+        changed = session.outdated
+        words = CHANGED if found.state != "running" else f"{found.words}. {CHANGED}"
         return {
             "state": found.state,
-            "words": found.words,
-            "level": found.level,
+            "words": words if changed else found.words,
+            "level": "look" if changed else found.level,
+            "outdated": changed,
             "used": _share(found.status.elapsed, found.status.budget) if found.state == "running" else None,
             "budget": found.status.budget,
         }

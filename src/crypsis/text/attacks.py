@@ -183,7 +183,7 @@ def attack_finding_text(finding: Finding) -> str:
     """
     share, records = f"{100 * finding.share:.3g} %", finding.records
     first, *rest = finding.columns
-    others = listing(rest)
+    others, be = listing(rest), "is" if records == 1 else "are"
     match finding.kind:
         case FindingKind.UNDECIDED:
             text = f"{first}: nobody decided what it means for disclosure"
@@ -196,7 +196,7 @@ def attack_finding_text(finding: Finding) -> str:
         case FindingKind.COMBINATION:
             return f"{first} together with {others} singles out {share} of the records: {records}"
         case FindingKind.ASSUMPTION:
-            return f"whoever knows {first} together with {others} finds {share} of the records: {records} are alone"
+            return f"whoever knows {first} together with {others} finds {share} of the records: {records} {be} alone"
         case FindingKind.DEPENDENCE:
             key, restored = (
                 listing(finding.columns[: finding.by]),

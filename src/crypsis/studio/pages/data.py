@@ -61,6 +61,8 @@ def grid(session: Session) -> dict[str, Any]:
                 "said": columns.get(each.name, {}),
                 "shown": _row_text(columns.get(each.name, {})),
                 "suggested": {"role": each.role, "kind": each.kind, "hierarchy": each.hierarchy},
+                "label": session.reading.raw.attribute(each.name).label,
+                "grouping": describe_hierarchy(str(columns.get(each.name, {}).get("hierarchy", ""))),
                 "reason": role_reason_text(each.reasons),
                 "distinct": each.distinct,
                 "missing": each.missing,
@@ -70,6 +72,22 @@ def grid(session: Session) -> dict[str, Any]:
         ]
     undecided = [row["name"] for row in rows if row["said"].get("role", Role.UNDECIDED) == Role.UNDECIDED]
     return {"rows": rows, "roles": list(Role), "kinds": list(Kind), "undecided": undecided}
+
+
+def describe_hierarchy(spec: str) -> str:
+    """The hierarchy of a column in words: what each level does.
+
+    >>> describe_hierarchy("merge:8,1")
+    '8 groups, then all in one group'
+    """
+    head, _, rest = spec.partition(":")
+    steps = [step.strip() for step in rest.split(",") if step.strip()]
+    if head not in BUILDERS or not steps:
+        return "groups from a file" if spec else ""
+    if head == "merge":
+        return ", then ".join("all in one group" if step == "1" else f"{step} groups" for step in steps)
+    words = {"intervals": "intervals of {}", "prefixes": "first {} characters", "dates": "by {}"}
+    return words.get(head, "{}").format(", then ".join(steps))
 
 
 def _row_text(said: Mapping[str, Any]) -> str:
@@ -85,6 +103,7 @@ def settle_columns_on_page(session: Session, columns: dict[str, Any]) -> list[st
         said = columns.get(each.name, {})
         if said.get("role", Role.UNDECIDED) == Role.UNDECIDED and each.role != Role.UNDECIDED:
             made = {"role": each.role, "kind": said.get("kind", each.kind)}
+            made |= {"label": said["label"]} if said.get("label") else {}
             if each.hierarchy and each.role == Role.QUASI_IDENTIFIER:
                 made["hierarchy"] = said.get("hierarchy", each.hierarchy)
             columns[each.name] = made
@@ -100,6 +119,8 @@ def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
             made[key] = one(form, key)
     if made["role"] == Role.IDENTIFIER:
         made.pop("hierarchy", None)
+    if label := one(form, "label", before.get("label", "")):
+        made["label"] = label
     if before.get("order") and made.get("kind") == Kind.ORDINAL:
         made["order"] = before["order"]
     if before.get("labels") and made.get("kind") in (Kind.ORDINAL, Kind.NOMINAL):
@@ -109,8 +130,8 @@ def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in_words(made: Mapping[str, Any]) -> str:
-    """Role, kind and hierarchy of a column in one line."""
-    return ", ".join(str(made[key]) for key in ("role", "kind", "hierarchy") if made.get(key))
+    """Role, kind, hierarchy and meaning of a column in one line."""
+    return ", ".join(str(made[key]) for key in ("role", "kind", "hierarchy", "label") if made.get(key))
 
 
 @dataclass(frozen=True)
@@ -373,11 +394,20 @@ class Decision:
     words: str
     before: Mapping[str, Any]  # the columns that were changed, and the maskings of the plan
     after: Mapping[str, Any]
+    row: bool = False  # made in the row of one column
 
     @property
     def names(self) -> frozenset[str]:
         """The columns that were changed."""
         return frozenset(self.after["columns"])
+
+
+def _join_decisions(new: Decision, earlier: Sequence[Decision]) -> list[Decision]:
+    """Decisions with a new one; of two in a row that were made in the row of one column, one is left."""
+    if not (new.row and earlier and earlier[0].row) or (earlier[0].names, earlier[0].after) != (new.names, new.before):
+        return [new, *earlier]
+    joined = replace(new, before=earlier[0].before)
+    return [joined, *earlier[1:]] if joined.before != joined.after else list(earlier[1:])
 
 
 def _columns_and_maskings(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -423,7 +453,12 @@ class _DataPage:
         return self.studio.part("questions.html", **shown, decided=self.decided)
 
     def _change(
-        self, changed: Mapping[str, Mapping[str, Any]], message: str, skip: int = 0, each: bool = False
+        self,
+        changed: Mapping[str, Mapping[str, Any]],
+        message: str,
+        skip: int = 0,
+        each: bool = False,
+        row: bool = False,
     ) -> Response:
         """Write entries of columns into the plan, and show everything that depends on them."""
         session = self.studio.session
@@ -440,7 +475,7 @@ class _DataPage:
             if names:
                 for side in (before, after):
                     side["columns"] = {n: said for n, said in side["columns"].items() if n in names}
-                self._remember([Decision(message, before, after), *self.decided])
+                self._remember(_join_decisions(Decision(message, before, after, row), self.decided))
         return self._show(message, skip, each)
 
     def _show(self, message: str, skip: int = 0, each: bool = False) -> Response:
@@ -468,7 +503,7 @@ class _DataPage:
                 made["hierarchy"], words = _fitting_hierarchy(session, name, made)
             elif made.get("kind") and made["kind"] != before.get("kind"):
                 session.reading.column_as(name, made["kind"])  # refused if the values cannot be of that kind
-            return self._change({name: made}, f"{name}: {_in_words(made)}.{words}")
+            return self._change({name: made}, f"{name}: {_in_words(made)}.{words}", row=True)
 
     @changes("/data/answer")
     def answer_question(self, request: Request, form: Form) -> Response:

@@ -14,7 +14,7 @@ from crypsis.errors import CrypsisError, SearchError, listing
 from crypsis.measures.utility.card import ruined_columns
 from crypsis.measures.utility.estimates import ColumnEstimates
 from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES
-from crypsis.plan import read_plan_budget
+from crypsis.plan import Plan, read_plan_budget
 from crypsis.run import Front, Run, Solution
 from crypsis.run.candidates import CandidateReader, thin_evenly
 from crypsis.run.choosing import group_offers_for_choosing
@@ -23,25 +23,24 @@ from crypsis.run.session import PLAIN, UNTOUCHED
 from crypsis.run.steering import entry_text, fold_entries, obeyed_text
 from crypsis.searches import searches
 from crypsis.studio import jobs
-from crypsis.studio.branching import undo_last, wish_for_column
+from crypsis.studio.branching import undo_last, wish_for_column, wishes_in_plan
 from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, changes, routes_of, shows
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
+from crypsis.studio.terms import TERMS, explain_method
 from crypsis.text import ruin_text, utility_card_facts
-from crypsis.text.cards import FIGURES, category_rows, number_rows, propensity_text, weighted_rows, weighted_text
+from crypsis.text.cards import (
+    FIGURES,
+    category_rows,
+    general_text,
+    number_rows,
+    propensity_text,
+    weighted_rows,
+    weighted_text,
+)
 from crypsis.text.reports import number_text, offer_title_for_reports, percent_text
 
-DEFINITIONS = {
-    "loss": "Share of the information in the masked columns lost: 0 % as collected, 100 % no better than knowing "
-    "each column's distribution.",
-    "risk": "Share of the people whose record an intruder finds.",
-    "k": "Fewest records that look alike in everything an intruder knows: whoever is in the file hides among so many.",
-    "suppressed": "Share of the records that are left out.",
-    "analyses": "Share of the estimates of analyses drawn at random that stay inside the original's 95 % intervals; "
-    "the search never sees them.",
-}
-"""What the figures of a solution mean."""
 COLOURS = 18
 """Colours of the picture."""
 ASKED = "The search obeys between two of its steps."
@@ -79,16 +78,19 @@ class _ExplorePage:
 
     @shows("/solution/{number:int}")
     def panel(self, request: Request) -> Response:
-        found = self.studio.session.front
+        found, plan = self.studio.session.front, self.studio.session.run.plan
         solution = found.pick(int(request.path_params["number"]))
+        ruins = found.ruins(solution)
         return self.studio.part(
             "panel.html",
             s=solution,
-            ruined=ruin_text(found.ruins(solution)),
-            session=self.studio.session,
-            columns=self.studio.session.plan.columns,
-            uses=_uses(self.studio),
-            definitions=DEFINITIONS,
+            ruined=ruin_text(ruins),
+            emptied=_list_emptied(solution, ruined_columns(ruins)),
+            kept_with_loss=_list_locked_with_loss(plan, solution),
+            limits=_list_limits(plan, solution),
+            limited=[each.measure for each in plan.limit],
+            columns=plan.columns,
+            uses=[{"title": use.title, "tolerance": use.tolerance} for use in plan.use],
         )
 
     @shows("/solution/{number:int}/estimates")
@@ -120,7 +122,10 @@ class _ExplorePage:
     def general(self, request: Request) -> Response:
         """How well a model tells the released file from the original, with what chance would give."""
         scores = self.studio.session.general(int(request.path_params["number"]))
-        return self.studio.part("general.html", sentences=[propensity_text(score) for score in scores])
+        in_figures = [propensity_text(score) for score in scores]
+        return self.studio.part(
+            "general.html", sentences=[general_text(score) for score in scores], in_figures=in_figures
+        )
 
     @changes("/pin/{number:int}")
     def pin(self, request: Request, form: Form) -> Response:
@@ -133,6 +138,8 @@ class _ExplorePage:
     @changes("/choose/{number:int}")
     def choose(self, request: Request, form: Form) -> Response:
         wanted = int(request.path_params["number"])
+        if not self.studio.session.solution(wanted).feasible:
+            raise SearchError(f"solution {wanted} may not be released, so that it cannot be chosen; pick another one")
         self.studio.session.choose(wanted)
         return answer(f"Solution {wanted} is chosen for the release.")
 
@@ -233,7 +240,8 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
     """The content of the picture, its table, the offers and the banner: one state for all of them."""
     session = studio.session
     limits, pins, chosen = session.choices.limits, session.pins, session.chosen
-    problem = ""
+    problem, folder = "", session.run_folder
+    searching = folder is not None and jobs.is_running(folder)
     try:
         found = session.front if session.has_run else Front(())
     except CrypsisError as error:
@@ -241,9 +249,12 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
     return {
         **drawn(found),
         "run": session.choices.run,
+        "standings": {name: TERMS[name] for name in ("front", "beaten", "not releasable", "baseline")},
         "steering": _describe_steering(studio),
         "ghost": drawn.ghost(session),
-        "summary": _summary(found, chosen) if session.has_run or not session.choices.run else _starting(session),
+        "summary": (
+            _summary(found, chosen, searching) if session.has_run or not session.choices.run else _starting(session)
+        ),
         "problem": problem,
         "limits": limits,
         "pins": pins,
@@ -269,9 +280,10 @@ def _read_ends(form: Form, axis: str) -> tuple[float, float] | None:
 def _describe_steering(studio: Studio) -> dict[str, Any]:
     """What is in force and when it was obeyed, which searches are dropped, and the wishes that led to this run."""
     session, asked, names = studio.session, list[dict[str, Any]](), list[str]()
-    dropped: list[str] = []
+    dropped, in_plan = list[str](), list[str]()
     if session.has_run and not session.outdated:
         run = session.run
+        in_plan = wishes_in_plan(run.plan)
         names = [each.name for each in run.plan.search]
         in_force, stamped = fold_entries(run.steering), {entry.number: entry for entry in run.steering}
         dropped = [name for place, name in enumerate(names) if in_force.stops(place)]
@@ -287,7 +299,8 @@ def _describe_steering(studio: Studio) -> dict[str, Any]:
     while name in session.choices.parents:
         wishes.insert(0, session.choices.wishes.get(name, ""))
         name = session.choices.parents[name]
-    return {"asked": asked, "wishes": wishes, "searches": names, "dropped": dropped}
+    in_plan = [words for words in in_plan if words not in wishes]
+    return {"asked": asked, "wishes": wishes, "in_plan": in_plan, "searches": names, "dropped": dropped}
 
 
 class _Ghost:
@@ -323,13 +336,18 @@ class _Drawing:
         last = self._last
         if last is None or last[0] is not found:
             default = found.offers[0].solution.number if found.offers else None
-            methods = [{"name": name, "colour": place} for place, name in enumerate(_methods(found))]
+            methods = [
+                {"name": name, "colour": place, "words": explain_method(name)}
+                for place, name in enumerate(_methods(found))
+            ]
             drawn = {
                 "points": _points(found),
                 "default": default,
                 "offers": _offers(found),
                 "methods": methods,
                 "intruder": _name_intruder(found),
+                "line": _explain_line(found),
+                "third": len(found.axes) > 2,
             }
             last = self._last = (found, drawn)
         return last[1]
@@ -410,15 +428,16 @@ def _offers(found: Front) -> list[dict[str, Any]]:
     ]
 
 
-def _summary(found: Front, chosen: int | None) -> dict[str, str]:
+def _summary(found: Front, chosen: int | None, searching: bool) -> dict[str, str]:
     """The state of the decision in a sentence or two, and how it is meant."""
     if not found.everything:
         return {"level": "open", "words": "There is no search yet: check Data and Goal, then press Start."}
     if not found.offers:
-        words = (
-            f"{len(found.everything)} solutions were measured and none may be released: search longer, or demand "
-            f"less on the Goal page."
-        )
+        many = len(found.everything)
+        measured = f"{many} solution{'s were' if many != 1 else ' was'} measured"
+        if searching:
+            return {"level": "open", "words": f"None may be released yet; {measured} so far."}
+        words = f"{measured} and none may be released: search longer, or demand less on the Goal page."
         return {"level": "stop", "words": words}
     known = {s.number: s for s in found.everything}
     counted = f"{len(found.solutions)} of {len(found.everything)} measured solutions are on the front."
@@ -435,6 +454,17 @@ def _name_intruder(found: Front) -> str:
     if not found.offers:
         return ""
     return f"People found: {listing(found.intruders([found.offers[0].solution]))}."
+
+
+def _explain_line(found: Front) -> str:
+    """What the line of the picture joins, and why a solution on the front or an offer may lie behind another one."""
+    if not found.solutions:
+        return ""
+    third = "a solution behind it is on the front because it keeps the analyses of the plan better, a third aim"
+    ruined = "a ruined one is left out, and no offer names it while another will do"
+    reasons = [third] if len(found.axes) > 2 else []
+    reasons += [ruined] if any(found.ruins(solution) for solution in found.solutions) else []
+    return "; ".join(["The line joins what no other one beats in both figures", *reasons]) + "."
 
 
 def describe_estimates(column: ColumnEstimates) -> dict[str, Any]:
@@ -475,5 +505,28 @@ def _place(solution: Solution) -> str:
     )
 
 
-def _uses(studio: Studio) -> list[dict[str, Any]]:
-    return [{"title": use.title, "tolerance": use.tolerance, "as": use.treated_as} for use in studio.session.plan.use]
+SEEN = 0.05
+"""Per cent of a column from which a page does not show its loss as 0.0."""
+
+
+def _list_emptied(solution: Solution, ruined: Sequence[str]) -> list[str]:
+    """Columns of which 100 % is lost beside those that are ruined: at 100 % a column is emptied, beyond it ruined."""
+    emptied = [name for name, figures in solution.evaluation.columns.items() if figures["loss"] >= 100.0 - SEEN]
+    return [name for name in emptied if name not in ruined]
+
+
+def _list_locked_with_loss(plan: Plan, solution: Solution) -> list[str]:
+    """Locked columns of which something is lost: with records that are left out, since no masking changes them."""
+    locked = [name for name, column in plan.columns.items() if column.lock]
+    lost = {name: figures["loss"] for name, figures in solution.evaluation.columns.items()}
+    return [name for name in locked if lost.get(name, 0.0) >= SEEN and solution.figure("suppressed")]
+
+
+def _list_limits(plan: Plan, solution: Solution) -> list[dict[str, Any]]:
+    """The limits of the plan, with what a solution attains."""
+    found = {each.measure: solution.figure(each.measure) for each in plan.limit}
+    broken = {each.subject for each in solution.evaluation.complaints if each.kind == "limit"}
+    return [
+        {"measure": e.measure, "at_most": e.at_most, "found": found[e.measure], "holds": e.measure not in broken}
+        for e in plan.limit
+    ]

@@ -179,6 +179,7 @@ def goal_questions(session: Session) -> dict[str, Any]:
         "k_over": require[K].get("quasi_identifiers") or quasi if K in require else quasi,
         "l": require[L].get("l", models[L].model_fields["l"].default) if L in require else None,
         "confidential": [(n, n in hidden) for n in confidential],
+        "examples": _example_analyses(document),
         "uses": [str(item.get("name") or item["measure"]) for item in document.get("use", [])],
         "budgets": [*BUDGETS, *([(budget, budget)] if budget and budget not in dict(BUDGETS) else [])],
         "budget": budget,
@@ -350,7 +351,7 @@ def _with_reason(document: dict[str, Any], name: str, because: str) -> tuple[dic
 def _with_use(session: Session, document: dict[str, Any], text: str) -> dict[str, Any]:
     """The plan with an analysis to keep, refused where the file cannot serve it."""
     if not text:
-        raise PlanError("write an analysis, e.g. wage ~ age + education")
+        raise PlanError(f"write an analysis, e.g. {_example_analyses(document)[0][1]}")
     use = EstimateUse.read(text)
     obstacle = use.obstacle(session.table)
     hidden = [n for n in use.scope() if document.get("columns", {}).get(n, {}).get("role") in set(UNPUBLISHED)]
@@ -360,6 +361,24 @@ def _with_use(session: Session, document: dict[str, Any], text: str) -> dict[str
     entry = {"name": text[:60], "measure": "estimate-use", "analysis": use.analysis, **settings}
     entry |= {"tolerance": TOLERATED, "as": "objective"}
     return {**document, "use": [*document.get("use", []), entry]}
+
+
+def _example_analyses(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """Analyses of columns that the file has, by what they are; of invented ones where it has none that fit."""
+    shown = {
+        n: c for n, c in document.get("columns", {}).items() if c.get("role") not in UNPUBLISHED and n.isidentifier()
+    }
+    numbers = [n for n, c in shown.items() if c.get("kind") == "numeric" and c.get("role") != Role.WEIGHT]
+    groups = [n for n, c in shown.items() if c.get("kind") in ("nominal", "ordinal")]
+    numbers.sort(key=lambda n: shown[n]["role"] != Role.CONFIDENTIAL)  # what is studied comes before what explains it
+    first, second = (*numbers[:1], "wage")[0], (*numbers[1:2], "age")[0]
+    group, other = (*groups[:1], "sex")[0], (*groups[1:2], "region")[0]
+    return [
+        ("A formula", f"{first} ~ {second} + {group}"),
+        ("a table", f"mean {first} by {group}"),
+        ("a total", f"total {first}"),
+        ("shares", f"share {group} + {other}"),
+    ]
 
 
 def _quasi(document: dict[str, Any]) -> list[str]:
@@ -611,6 +630,7 @@ def _follow(document: Document, name: str) -> str:
         if any(model_implies(_built(item), model) for item in required if item["model"] == title):
             continue
         settings = model.model_dump(mode="json", exclude_unset=True)
+        settings = {key: number(f"{v:g}") if isinstance(v, float) else v for key, v in settings.items()}
         required = [*(item for item in required if item["model"] != title), {"model": title, **settings}]
     limits = {item["measure"]: item for item in document.get("limit", ())}
     for rule in book.rule:

@@ -6,6 +6,7 @@ const grid = document.getElementById("grid"), preview = document.getElementById(
 const fields = (row) => ({
   column: row.dataset.column, shown: row.dataset.shown, role: row.querySelector("[name=role]").value,
   kind: row.querySelector("[name=kind]").value, hierarchy: row.querySelector("[name=hierarchy]").value,
+  label: row.querySelector("[name=label]").value,
 });
 
 // Every row shows what is saved: the answer brings the rows anew, and so does a refusal.
@@ -83,6 +84,14 @@ preview?.addEventListener("click", async (event) => {
   const list = document.getElementById("order"), fields = new URLSearchParams({ column: list.dataset.column });
   for (const each of list.querySelectorAll("li")) fields.append("value", each.dataset.value);
   if (!await send(base + "/data/order", fields)) arrange(list.dataset.column);
+});
+
+preview?.addEventListener("click", (event) => {
+  const open = event.target.closest("[data-close]")?.closest("[data-column]");
+  if (!open) return;
+  const row = grid.querySelector(`tr[data-column="${CSS.escape(open.dataset.column)}"]`);
+  preview.replaceChildren();
+  row?.querySelector(open.id === "order" ? "[data-order]" : "[data-preview]")?.focus();
 });
 
 async function look(row) {

@@ -7,8 +7,10 @@ const walk = at("walk"), now = at("walk-now"), body = document.querySelector("#f
 const loss = at("limit-loss"), risk = at("limit-risk"), pin = at("pin"), choose = at("choose"), replay = at("replay");
 let touched = false; // until a solution is selected, the default is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
-let run = null, ghost = [], oldFront = [], steering = { asked: [], wishes: [], searches: [], dropped: [] };
+let run = null, ghost = [], oldFront = [], steering = { asked: [], wishes: [], in_plan: [], searches: [], dropped: [] };
 let points = [], pins = [], chosen = null, selected = null, fallback = null, offers = [], shownInPanel = null;
+let methods = [], standings = {}; // what finds solutions, and what each standing means
+let third = false; // whether the analyses of the plan are an aim beside loss and people found
 let column = null; // whose figures stand beside the bars; the same one from solution to solution
 
 const keeps = (slider, value) => slider.value === slider.max || value <= Number(slider.value); // at its end a limit limits nothing
@@ -19,7 +21,8 @@ const percent = (x) => x === null || x === undefined ? "–" : x > 0 && x < .05 
 
 function sentence(p) {
   const what = p.standing === "baseline" ? `${p.method}, without search` : `Solution ${p.number}, found by ${p.method}`;
-  const fate = p.releasable ? p.standing === "front" ? "It may be released and no other is better in both." : "It may be released." : "It may not be released.";
+  const ruined = p.ruined.length ? ` Ruined: ${p.ruined.join(", ")}.` : "", beyond = third ? "in loss, people found and analyses" : "in both";
+  const fate = (p.releasable ? p.standing === "front" ? `It may be released, and no other is better ${beyond}.` : "It may be released." : "It may not be released.") + ruined;
   return `${what}: ${percent(p.loss)} % of the information is lost, ${percent(p.risk)} % of the people are found, smallest class ${round(p.k)}. ${fate}`;
 }
 
@@ -45,11 +48,11 @@ const fetchPoints = inTurn(async () => {
   if (!response?.ok) return;
   const content = await response.json();
   if (run !== null && run !== content.run) anotherRun();
-  ({ points, pins, chosen, offers, default: fallback, run, ghost } = content);
+  ({ points, pins, chosen, offers, default: fallback, run, ghost, methods, standings } = content);
   showSteering(content.steering);
   showState(content);
   showOffers();
-  legend(content.methods);
+  legend();
   const numbers = points.map((p) => p.number), follows = Number(replay.value) >= Number(replay.max);
   replay.max = Math.max(1, ...numbers);
   if (follows) replay.value = replay.max;
@@ -74,18 +77,20 @@ const fetchTried = inTurn(async () => {
   picture.show({ dots });
 });
 
+let headShown = "";
 /** Header, banner, buttons and warnings, all from one state. */
 function showState(content) {
-  at("head").innerHTML = content.header;
+  if (content.header !== headShown) at("head").innerHTML = headShown = content.header; // a word that is being explained stays
   const banner = at("front-summary");
   banner.textContent = content.summary.words;
   banner.className = `banner ${content.summary.level}`;
-  at("outdated").hidden = !content.outdated;
   at("problem").hidden = !content.problem;
   at("problem").textContent = content.problem;
   at("found").hidden = !points.length && !ghost.length;
   at("closer").hidden = !points.length;
   at("caption").textContent = content.intruder;
+  at("line-words").textContent = content.line;
+  third = content.third;
   buttons(content.status);
 }
 
@@ -104,14 +109,14 @@ function showOffers() {
 }
 
 let legendShown = "";
-function legend(methods) {
+function legend() {
   const shown = methods.filter((m) => points.some((p) => p.method === m.name) || steering.dropped.includes(m.name));
   const key = JSON.stringify([shown, steering.searches, steering.dropped]);
   if (key === legendShown) return; // a button that is in use stays
   legendShown = key;
   at("legend").replaceChildren(...shown.map((m) => {
     const item = document.createElement("li"), dropped = steering.dropped.includes(m.name);
-    item.append(Object.assign(document.createElement("i"), { className: `swatch m${m.colour}` }), Object.assign(document.createElement("span"), { textContent: m.name, className: dropped ? "dropped" : "" }));
+    item.append(Object.assign(document.createElement("i"), { className: `swatch m${m.colour}` }), m.words ? defined("span", dropped ? "dropped" : "", m.name, m.words) : Object.assign(document.createElement("span"), { textContent: m.name, className: dropped ? "dropped" : "" }));
     if (steering.searches.includes(m.name)) {
       const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: dropped ? "Restore" : "Drop" });
       const last = !dropped && steering.searches.every((name) => name === m.name || steering.dropped.includes(name));
@@ -138,11 +143,12 @@ function showSteering(now) {
   const known = new Map(steering.asked.map((each) => [each.number, each.obeyed]));
   for (const each of now.asked) if (each.obeyed && known.get(each.number) === "") announce(`${each.words}: ${each.obeyed}.`);
   steering = now;
-  const words = [...now.wishes, ...now.asked.map((each) => `${each.words} (${each.obeyed || "not obeyed yet"})`)];
+  const undoable = [...now.wishes, ...now.asked.map((each) => `${each.words} (${each.obeyed || "not obeyed yet"})`)];
+  const words = [...now.in_plan.map((each) => `${each} (in the plan; Free beside its bar takes it back)`), ...undoable];
   at("in-force").replaceChildren(...words.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
   at("in-force-title").textContent = words.length ? "In force:" : "The dashed line is the front before the last change.";
   at("steering").hidden = !words.length && !oldFront.length;
-  at("undo").hidden = !words.length;
+  at("undo").hidden = !undoable.length;
   at("ghost-hide").hidden = !ghost.length && !oldFront.length;
 }
 
@@ -269,19 +275,19 @@ async function select(number, say = true) {
 let tagsShown = "";
 function tags() {
   const p = points.find((each) => each.number === shownInPanel), words = !p ? [] : [
-    [p.standing === "baseline" ? p.method : `found by ${p.method}`], [p.standing], ...offers.filter((o) => o.number === p.number).map((o) => [o.title.toLowerCase(), o.why])];
+    [p.standing === "baseline" ? p.method : `found by ${p.method}`, methods.find((m) => m.name === p.method)?.words], [p.standing, standings[p.standing]], ...offers.filter((o) => o.number === p.number).map((o) => [o.title.toLowerCase(), o.why])];
   if (JSON.stringify(words) === tagsShown) return; // one that has the focus stays
   tagsShown = JSON.stringify(words);
-  at("panel-tags").replaceChildren(...words.map(([text, why]) => {
-    const tag = Object.assign(document.createElement("span"), { className: "tag", textContent: text });
-    if (!why) return tag;
-    tag.classList.add("def");
-    tag.tabIndex = 0;
-    const define = Object.assign(document.createElement("span"), { className: "define", textContent: why });
-    define.setAttribute("role", "tooltip");
-    tag.append(define);
-    return tag;
-  }));
+  at("panel-tags").replaceChildren(...words.map(([text, why]) => why ? defined("span", "tag", text, why) : Object.assign(document.createElement("span"), { className: "tag", textContent: text })));
+}
+
+/** A word with what it means, shown when it is pointed at or has the focus. */
+function defined(element, kind, text, why) {
+  const word = Object.assign(document.createElement(element), { className: `${kind} def`.trim(), textContent: text, tabIndex: 0 });
+  const define = Object.assign(document.createElement("span"), { className: "define", textContent: why });
+  define.setAttribute("role", "tooltip");
+  word.append(define);
+  return word;
 }
 
 /** The figures of one column before and after, beside its bar; of the one that loses most until one is chosen. */
@@ -322,7 +328,10 @@ panel.addEventListener("keydown", (event) => {
 });
 
 function held() {
-  for (const button of [pin, choose]) button.disabled = selected === null;
+  const able = points.find((p) => p.number === selected)?.releasable ?? false;
+  pin.disabled = selected === null;
+  choose.disabled = !able;
+  choose.title = able || selected === null ? "" : `Solution ${selected} may not be released, so that it cannot be chosen`;
   at("more-like").disabled = !steering.searches.includes(points.find((p) => p.number === selected)?.method);
   pin.firstChild.textContent = pins.includes(selected) ? "Unpin " : "Pin ";
   const is = selected !== null && selected === chosen;
@@ -350,12 +359,13 @@ const pinOrNot = () => act(pins.includes(selected) ? "/unpin" : "/pin");
 function buttons(status) {
   const going = status.state === "running" || status.state === "reading";
   at("start").disabled = going;
-  at("start").textContent = status.state === "paused" || status.state === "ended" ? "Continue" : status.state === "finished" ? "Start again" : "Start";
-  at("start").closest("form").hidden = status.state === "finished" && at("outdated").hidden;
+  at("start").textContent = status.outdated || status.state === "finished" ? "Start again" : status.state === "paused" || status.state === "ended" ? "Continue" : "Start";
+  at("start").closest("form").hidden = status.state === "finished" && !status.outdated;
+  at("outdated").hidden = !status.outdated;
   at("pause").disabled = status.state !== "running";
   at("pause").closest("form").hidden = !going;
   at("keep").disabled = !front().length;
-  at("extend").closest("form").hidden = status.state !== "finished";
+  at("extend").closest("form").hidden = status.state !== "finished" || status.outdated;
   const used = at("used");
   used.hidden = !going;
   if (status.used === null || status.used === undefined) used.removeAttribute("value"); else used.value = status.used;
@@ -367,7 +377,7 @@ document.addEventListener("keydown", (event) => {
   const vertical = event.key === "ArrowDown" || event.key === "ArrowUp";
   if (event.key in arrows && (!vertical || document.activeElement === walk)) { event.preventDefault(); step(arrows[event.key]); }
   else if (event.key === "p") pinOrNot();
-  else if (event.key === "c") act("/choose");
+  else if (event.key === "c") { if (choose.disabled) announce(choose.title || "Select a solution first."); else act("/choose"); }
 });
 at("focus").addEventListener("click", () => { const { x0, x1, y0, y1 } = picture.box; steer({ what: "focus", "loss-least": x0, "loss-largest": x1, "risk-least": y0, "risk-largest": y1 }); });
 at("more-like").addEventListener("click", () => steer({ what: "more", solution: selected }));

@@ -1,6 +1,7 @@
-// The front as a picture: loss to the right, risk upwards, zoomed to what may be released; the rest is marked on the edge.
+// The front as a picture: loss to the right, risk upwards; what may be released, or everything.
 const NS = "http://www.w3.org/2000/svg";
 const MARGIN = { left: 52, right: 18, top: 14, bottom: 40 };
+const MOST = 100; // beyond it a column says less than its distribution: such solutions are marked on the edge
 const root = (x) => Math.sqrt(Math.max(0, x));
 
 function make(parent, name, attributes = {}, text = "") {
@@ -59,12 +60,19 @@ export class FrontChart {
   #domain() {
     const { points, ghost = [] } = this.content;
     if (this.zoom === "box" && this.box) return this.box;
-    const inside = this.zoom === "all" ? points : points.filter((p) => p.releasable || p.marked);
-    const shown = [...(inside.length ? inside : points), ...ghost];
+    const able = this.#shown(points), sound = able.filter((p) => !p.ruined.length || p.marked); // ruined ones lie far out: on the edge
+    const shown = [...(this.zoom === "all" || !sound.length ? able : sound), ...ghost];
     if (!shown.length) return { x0: 0, x1: 100, y0: 0, y1: 100 };
     const xs = shown.map((p) => p.loss), ys = shown.map((p) => p.risk);
     const wide = Math.max(Math.max(...xs) - Math.min(...xs), 1);
-    return { x0: Math.max(0, Math.min(...xs) - .06 * wide), x1: Math.max(...xs) + .06 * wide, y0: 0, y1: 1.12 * Math.max(...ys, .5) };
+    const x0 = Math.max(0, Math.min(...xs, MOST - 1) - .06 * wide), x1 = Math.min(MOST, Math.max(...xs) + .06 * wide);
+    return { x0, x1, y0: 0, y1: 1.12 * Math.max(...ys, .5) };
+  }
+
+  /** What may be released, and what is marked; everything if that is asked for, or nothing may be released yet. */
+  #shown(points) {
+    const able = points.filter((p) => p.releasable);
+    return this.zoom === "all" || !able.length ? points : points.filter((p) => p.releasable || p.marked);
   }
 
   draw() {
@@ -85,14 +93,14 @@ export class FrontChart {
       const x = Math.min(right, this.x(Math.min(limits.loss ?? 100, d.x1))), y = Math.max(MARGIN.top, this.y(Math.min(limits.risk ?? 100, d.y1)));
       make(this.svg, "rect", { class: "allowed", x: MARGIN.left, y, width: Math.max(0, x - MARGIN.left), height: Math.max(0, bottom - y) });
     }
-    const seen = points.filter((p) => p.number <= last);
-    const found = seen.filter((p) => p.releasable && p.standing !== "baseline");
-    const front = last === Infinity ? found.filter((p) => p.standing === "front").sort((a, b) => a.loss - b.loss) : nonDominated(found);
+    const seen = this.#shown(points).filter((p) => p.number <= last);
+    const found = seen.filter((p) => p.releasable && p.standing !== "baseline"), sound = found.filter((p) => !p.ruined.length);
+    const front = last === Infinity ? found.filter((p) => p.standing === "front") : nonDominated(found);
     this.labels = [];
     if (last === Infinity) this.#dots(dots.filter(([loss, risk]) => within({ loss, risk })));
-    this.#line(ghost, "ghost-line");
+    this.#line(nonDominated(ghost), "ghost-line");
     for (const p of ghost) if (within(p)) make(this.svg, "circle", { class: "ghost", cx: this.x(p.loss), cy: this.y(p.risk), r: 4 });
-    this.#line(front, "front-line");
+    this.#line(nonDominated(sound.length ? sound : found), "front-line");
     const on = new Set(front.map((p) => p.number));
     const order = (p) => on.has(p.number) ? 2 : p.standing === "baseline" ? 1 : 0;
     for (const p of [...seen].sort((a, b) => order(a) - order(b))) {
@@ -143,9 +151,10 @@ export class FrontChart {
     const x = this.x(p.loss), y = this.y(p.risk), colour = `m${p.colour}`, dim = p.outside ? " outside" : "";
     const data = { "data-number": p.number };
     if (p.standing === "baseline") {
-      make(this.svg, "rect", { class: `pt base ${colour}${dim}`, x: x - 5, y: y - 5, width: 10, height: 10, ...data });
+      make(this.svg, "rect", { class: `pt base${p.releasable ? "" : " barred"} ${colour}${dim}`, x: x - 5, y: y - 5, width: 10, height: 10, ...data });
       this.labels.push(p);
     } else if (!p.releasable) make(this.svg, "path", { class: `pt never ${colour}${dim}`, d: `M${x - 4},${y - 4}l8,8m0,-8l-8,8`, ...data });
+    else if (p.ruined.length) make(this.svg, "path", { class: `pt ruined ${on ? "on" : "beaten"} ${colour}${dim}`, d: `M${x},${y - 7}l7,7l-7,7l-7,-7z`, ...data });
     else make(this.svg, "circle", { class: `pt ${on ? "on" : "beaten"} ${colour}${dim}`, cx: x, cy: y, r: on ? 6 : 3.5, ...data });
   }
 

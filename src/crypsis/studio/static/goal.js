@@ -28,7 +28,7 @@ const save = inTurn(async () => {
   const fields = new FormData(form);
   fields.append("do", manner);
   manner = "note";
-  await send(base + "/goal", fields, document.getElementById("goal-problems"));
+  await send(base + "/goal", fields, document.getElementById("goal-noted")); // apart: it must not clear what a button was refused for
 });
 form?.addEventListener("change", (event) => {
   if (event.target.name?.startsWith("new.")) return;

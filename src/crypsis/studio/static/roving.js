@@ -23,7 +23,7 @@ export function rove(table) {
   }
   /** The field of a row below or above: the same one, or the nearest before it where the row has none such. */
   function beside(row, name) {
-    const there = fields(row), names = there.map(slot), order = ["role", "kind", "order", "hierarchy", "preview", "groups", "labels"];
+    const there = fields(row), names = there.map(slot), order = ["role", "kind", "order", "hierarchy", "preview", "groups", "label"];
     for (let place = order.indexOf(name); place >= 0; place -= 1) if (names.includes(order[place])) return there[names.indexOf(order[place])];
     return there[0];
   }

@@ -41,7 +41,7 @@ export async function send(address, fields, problems, quietly = false) {
   }
   show(problems, answer.problems ?? []);
   if (answer.stamp) plan = answer.stamp;
-  if (!answer.ok) { if (!quietly) announce(answer.problems?.[0] ?? "That did not work."); return null; }
+  if (!answer.ok) { if (!quietly && !problems) announce(answer.problems?.[0] ?? "That did not work."); return null; }
   if (!answer.html) announce(answer.message);
   for (const [id, html] of Object.entries(answer.parts ?? {})) place(document.getElementById(id), html);
   if (answer.go) location.assign(answer.go);

@@ -1,0 +1,41 @@
+"""Words that the pages use and a newcomer does not know, each with what it means."""
+
+from __future__ import annotations
+
+from crypsis.run.session import PLAIN, UNTOUCHED
+from crypsis.searches import searches
+
+TERMS = {
+    "loss": "Share of the information in the masked columns lost: 0 % as collected, 100 % no better than knowing "
+    "each column's distribution; beyond 100 % it is worse than that.",
+    "risk": "Share of the people whose record an intruder finds.",
+    "k": "Fewest records that look alike in everything an intruder knows: whoever is in the file hides among so many.",
+    "suppressed": "Share of the records that are left out.",
+    "analyses": "Share of the estimates of analyses drawn at random that stay inside the original's 95 % intervals; "
+    "the search never sees them.",
+    "front": "The solutions that may be released and that no other one beats in every aim.",
+    "beaten": "It may be released, and another solution is better in some aim and worse in none.",
+    "not releasable": "It breaks something that the plan demands; see Rules.",
+    "baseline": "A simple masking without search, measured to compare with.",
+    "class": "All records with the same values of the quasi-identifiers: an intruder cannot tell them apart.",
+    "plan": "The file with everything that is decided on Data and Goal; the search and the release follow it. It is "
+    "at the foot of every page.",
+    "pMSE": "Mean squared error of a model that guesses whether a record is released or original: 0 if the files "
+    "cannot be told apart.",
+    "rare": "How many values of the column are held by fewer than three records each.",
+}
+"""Terms of the pages, and what each means."""
+BASELINES = {
+    UNTOUCHED: "the file as collected",
+    PLAIN: "MDAV (maximum distance to average vector), the usual microaggregation: similar records in groups of at "
+    "least k, each with the average of its group",
+    "plain recoding": "the column with most values is generalised by one level until few records stand out",
+    "plain local recoding": "similar records are generalised together, class by class",
+}
+"""What baselines do."""
+
+
+def explain_method(name: str) -> str:
+    """What a search or a baseline does, in a sentence; empty where nothing is known of it."""
+    said = searches[name].in_brief() if name in searches else BASELINES.get(name, "")
+    return f"{said[0].upper()}{said[1:]}." if said else ""
