@@ -12,6 +12,8 @@ against OLD FILE         an older version and this one on one plan: hypervolume 
 longer FILE …            whether a run of 12 s is no worse than one of 4 s, for three seeds (1½ min a file)
 threads FILE             seconds of the same quanta by threads and by the serial engine (2 min)
 breeding                 share of the quanta of every search that goes into drawing parents and making children (1 min)
+release FILE [OLD]       CPU seconds of releases beside none to three earlier ones; OLD for a comparison (4 min)
+phases FILE [SECONDS …]  seconds of imports, reading, baselines, measuring, search, closing (1 min)
 partition                partition(values, k=5, seconds) on 200 000 rows, and on an empty cache (1 min)
 
 Times are rough, by the budgets, on a quiet machine with compiled kernels.
@@ -22,6 +24,7 @@ OLD is a checkout of the older version, e.g. git worktree add --detach FOLDER 6e
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import resource
@@ -272,6 +275,87 @@ def breeding() -> None:
         note("breeding", text, search=name, quanta=took, breeding=spent[0])
 
 
+def release(file: Path, folder: Path, old: Path | None = None) -> None:
+    """Solutions of two runs in turn, beside all earlier ones: seconds of either version, and whether files agree."""
+    plan = planned(file, folder)
+    versions = {"this version": None} if old is None else {"the older one": old.resolve() / "src", "this version": None}
+    files: dict[int, set[str]] = {}
+    for version, source in versions.items():
+        environment = {**CHILDREN, "CRYPSIS_HOME": str(folder / f"home {version}")}
+        environment |= {} if source is None else {"PYTHONPATH": str(source)}
+        runs = [folder / f"{version} {seed}.run" for seed in (1, 2)]
+        for seed, run in enumerate(runs, start=1):
+            crypsis("run", plan, "--budget", "2 generations", "-o", run, "--seed", seed, "--quiet", source=source)
+        for earlier in range(4):
+            out = folder / f"{version} {earlier}"
+            cpu = _release(runs[earlier % 2], out, environment)
+            [written] = out.glob("public/data.*")
+            records = b"\n".join(sorted(written.read_bytes().splitlines()))  # they are published in a drawn order
+            files.setdefault(earlier, set()).add(hashlib.sha256(records).hexdigest())
+            same = "" if old is None or len(files[earlier]) == 1 else "; OTHER RECORDS"
+            text = f"{version:14} beside {earlier} earlier releases {cpu:7.2f} s CPU{same}"
+            note("release", text, version=version, earlier=earlier, cpu=cpu, file=file.stem, same=not same)
+
+
+def _release(run: Path, out: Path, environment: dict[str, str]) -> float:
+    """CPU seconds of the release that is written, after one that is refused has told what must be waived."""
+    waivers = out.with_suffix(".toml")
+    command = [sys.executable, "-m", "crypsis", "release", str(run), "-o", str(out)]
+    for words in (["--propose", str(waivers)], ["--waivers", str(waivers)]):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([*command, *words], capture_output=True, text=True, env=environment)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode == 0:
+            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if not waivers.exists():
+            break
+        reasons = waivers.read_text(encoding="utf-8").replace('because = ""', 'because = "released to be timed alone"')
+        waivers.write_text(reasons, encoding="utf-8")
+    sys.exit(done.stderr)
+
+
+PHASES = ("imports", "reading", "baselines", "measuring", "search", "closing")
+"""Parts of a run, in the order in which they begin."""
+
+
+def phases(file: Path, folder: Path, seconds_of_runs: tuple[int, ...] = (2, 10)) -> None:
+    """Wall seconds of each part of a run, plain and cautious plan, in a process of its own that began with imports."""
+    for words in ((), ("--cautious",)):
+        plan = planned(file, folder, *words)
+        crypsis("run", plan, "--budget", "5s", "-o", folder / f"warm{len(words)}", "--quiet")
+        for seconds in seconds_of_runs:
+            out = folder / f"phases {seconds}{''.join(words)}"
+            command = [sys.executable, __file__, "phases-of", str(plan), str(seconds), str(out)]
+            spent = json.loads(subprocess.run(command, check=True, capture_output=True, env=CHILDREN).stdout)
+            parts = ", ".join(f"{phase} {spent[phase]:.2f}" for phase in PHASES)
+            text = f"{plan.stem:18} {seconds:3} s: {parts}; {spent['searched']} points of searches"
+            note("phases", text, plan=plan.stem, budget=seconds, **spent)
+
+
+def phases_of(plan: Path, seconds: float, out: Path) -> None:
+    """Print the parts of one run; the clock of the run begins with the process."""
+    from crypsis.engines import engine
+    from crypsis.plan import Plan
+    from crypsis.run import Run
+    from crypsis.run.clock import Clock, command_start
+
+    spent = dict.fromkeys(PHASES, 0.0)
+    kinds = {"baseline": "baselines", "making": "baselines", "measured": "measuring", "measuring": "measuring"}
+    clock = Clock(began=command_start())
+    with engine() as place:
+        spent["imports"] = clock.elapsed
+        run = Run.start(Plan.read(plan), out, place, home=plan.parent, seed=1, budget=f"{seconds:g}s")
+        run.began, last, compiling = command_start(), clock.elapsed, 0.0
+        spent["reading"] = last - spent["imports"]
+        for step in run.proceed():
+            spent[kinds.get(step.what, "search")] += step.seconds - last
+            last, compiling = step.seconds, step.compiling
+        searched = sum(not each.baseline for each in run.front.everything)
+        run.close()
+    spent["closing"] = clock.elapsed - last
+    print(json.dumps({**spent, "searched": searched, "compiling": compiling}))
+
+
 def partition() -> None:
     """Deadlines of partition, and what a cold cache costs."""
     code = (
@@ -297,6 +381,7 @@ def main() -> None:
     """Run the part that is named."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = ["imports", "budgets", "front", "growth", "against", "longer", "threads", "breeding", "partition"]
+    names += ["release", "phases", "phases-of"]
     parser.add_argument("part", choices=names)
     parser.add_argument("given", nargs="*", help="files, seconds or rows, as above")
     parser.add_argument("--json", type=Path, help="keeps the figures of the part, beside those of others")
@@ -314,6 +399,9 @@ def main() -> None:
             "threads": lambda: threads(Path(given[0]), folder),
             "breeding": breeding,
             "partition": partition,
+            "release": lambda: release(Path(given[0]), folder, *(Path(each) for each in given[1:2])),
+            "phases": lambda: phases(Path(given[0]), folder, tuple(int(each) for each in given[1:]) or (2, 10)),
+            "phases-of": lambda: phases_of(Path(given[0]), float(given[1]), Path(given[2])),
         }
         parts[asked.part]()
     if asked.json:

@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 
 from crypsis.attacks import AttackContext, Findings, Intruder, attack
 from crypsis.attacks.attack_context import Outcome, Rate, Untried, held_out
-from crypsis.attacks.linkage import infer_by_linkage, linkability, nearest_record
+from crypsis.attacks.linkage import (
+    infer_by_linkage,
+    link_nearest_alike,
+    link_nearest_records,
+    linkability,
+    nearest_record,
+)
 from crypsis.attacks.reversal import undo_microaggregation, undo_rank_swapping
-from crypsis.attacks.several_releases import intersection
+from crypsis.attacks.several_releases import Candidates, intersection
 from crypsis.attacks.singling_out import singling_out
 from crypsis.errors import TableError
 from crypsis.masking import Microaggregation, RankSwapping
@@ -21,7 +27,7 @@ from crypsis.table.attribute import Role
 from crypsis.table.example import example
 from crypsis.table.table import Table
 from crypsis.text import attack_text
-from naive.attacks import certain, meeting, nearest, usual
+from naive.attacks import certain, meeting, nearest, nearest_of_pair, usual
 
 ROLES = {"age": "quasi", "sex": "quasi", "income": "confidential", "ill": "confidential"}
 
@@ -106,6 +112,34 @@ def test_likeness_attacks_are_their_definitions(seed: int) -> None:
     codes = table.column("ill").tolist()
     fitness = [usual([codes[row] for row in c], codes[i]) for i, c in enumerate(near)]
     assert ill.rate.value == pytest.approx(100 * np.mean(fitness))
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_the_nearest_records_are_those_of_the_definition(seed: int) -> None:
+    """Averaged numbers, generalised labels, suppressed records and many that are alike; all of them as candidates."""
+    rng = np.random.default_rng(seed)
+    table, rows = example(40, seed=seed), rng.choice(40, 12, replace=False)
+    masked = Microaggregation(k=3).mask(table, rng) if seed % 2 else table
+    height = {name: table.attribute(name).hierarchy for name in table.quasi_identifiers}
+    levels = {name: int(rng.integers(0, tree.height + 1)) for name, tree in height.items() if tree is not None}
+    if seed % 3:
+        masked = Generalisation(levels=levels).mask(table, rng)
+    masked = masked.without(rng.random(40) < 0.2)
+    context = AttackContext(masked, table, None, Intruder())
+    pair = context.meet(table.take(rows), context.knows)
+    slow = [nearest_of_pair(pair, person) for person in range(len(rows))]
+    quick = [np.flatnonzero(row).tolist() for _, part in link_nearest_records(pair) for row in part]
+    assert quick == slow
+    alike, classes = link_nearest_alike(pair)
+    assert [np.flatnonzero(np.isin(alike.of, each)).tolist() for each in classes] == slow
+    keys = rng.integers(0, 4, 40)
+    every = Candidates.of(table, masked)
+    held = [dict(zip(*(side.tolist() for side in each), strict=True)) for each in every.hold(keys)]
+    everybody = context.meet(table.take(every.rows), context.knows)
+    for person, found in enumerate(held):
+        own = keys[nearest_of_pair(everybody, person)].tolist()
+        assert found == {key: own.count(key) for key in set(own)}
 
 
 def test_singling_out_by_hand() -> None:

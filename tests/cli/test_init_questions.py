@@ -123,3 +123,14 @@ def test_a_key_is_no_reason(tmp_path: Path) -> None:
     assert masked["income"]["role"] == "quasi"
     ours = init_on_a_terminal(path, ["paid in private", "", ""])[2]
     assert (ours["income"]["role"], ours["income"]["because"]) == ("confidential", "paid in private")
+
+
+def test_a_column_that_follows_from_codes_is_drafted_like_any_other(tmp_path: Path) -> None:
+    """Adult: education is a cut of education-num, which the plan reads as codes, with which nothing is reckoned."""
+    rng, file = np.random.default_rng(4), tmp_path / "schooling.csv"
+    number, names = rng.integers(1, 17, ROWS), np.array([f"school {letter}" for letter in "ahovcjqxelszgnub"])
+    content = {"age": rng.integers(20, 60, ROWS), "education": names[number - 1], "education-num": number}
+    pl.DataFrame(content).write_csv(file)
+    code, shown, columns = init_on_a_terminal(file, "", "--cautious")
+    assert code == 0, shown
+    assert (columns["education-num"]["kind"], columns["education"]["role"]) == ("nominal", "quasi"), shown

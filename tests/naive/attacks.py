@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from crypsis.measures.record_linkage import LinkagePair
+
 Record = Sequence[float | str]
 
 
@@ -56,3 +58,21 @@ def between_means(known: float, means: Sequence[float]) -> set[float]:
     below = [mean for mean in means if mean < known]
     above = [mean for mean in means if mean > known]
     return {mean for mean in means if mean == known or mean in below[-1:] or mean in above[:1]}
+
+
+def nearest_of_pair(pair: LinkagePair, person: int) -> list[int]:
+    """Published records at the smallest distance from one person, of what a pair of files holds, cell by cell.
+
+    A coordinate counts always, or only beside a code that shows the cell as a number; a code differs if the person's
+    ancestor at its level is another one. A suppressed record is nobody's.
+    """
+    found = []
+    for row, kept in enumerate(pair.kept):
+        square = 0.0
+        for place, (column, leaf) in enumerate(pair.lines):
+            if column < 0 or (pair.places[row, column] == leaf and pair.codes[row, column] >= 0):
+                square += float(pair.points[person, place] - pair.published[row, place]) ** 2
+        for code, level in zip(pair.codes[row], pair.places[row], strict=True):
+            square += float(pair.ancestors[person, level] != code)
+        found.append(math.sqrt(square) if kept else math.inf)
+    return [row for row, d in enumerate(found) if d <= min(found) + 1e-9]

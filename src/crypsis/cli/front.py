@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from crypsis.cli import options
 from crypsis.cli.options import pairs
-from crypsis.cli.output import figure, say, say_json, table
+from crypsis.cli.output import count_characters_of_line, figure, say, say_json, table, table_with_text
 
 if TYPE_CHECKING:
     from crypsis.run import Front, Solution
 
+FEWEST_IN_COMMON = 3
+"""Words that all descriptions of a method end with, from which on they are said once."""
 OUTLINE = 12
 """Solutions listed at the end of a run; `crypsis front` lists them all."""
 
@@ -118,9 +122,8 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
         axes.insert(2, ALL_KNOWING)
     if any(solution.evaluation.figures.get(ANALYSES_KEPT) is not None for solution in found.everything):
         axes.append(ANALYSES_KEPT)
-    head = ("no.", "method", "family", *axes, "k", "suppressed", "", "description")
     if chosen:
-        say(table(head, [_line(s, axes, found) for s in chosen], right=[0, *range(3, 5 + len(axes))]))
+        _show_solutions(found, chosen, axes)
     else:
         say("no solution that may be released" + ("" if found.everything else " was measured yet"))
         if not any(solution.feasible for solution in found.everything):
@@ -143,7 +146,7 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
     if beside:
         say()
         say("baselines")
-        say(table(head, [_line(s, axes, found) for s in beside], right=[0, *range(3, 5 + len(axes))]))
+        _show_solutions(found, beside, axes)
     for own, winner in found.beaten if listed else ():
         figures = ", ".join(f"{axis} {figure(own.figure(axis))}" for axis in axes)
         say(f"not on the front: {own.title} (e.g. no. {own.number}: {figures}; no. {winner.number} is better)")
@@ -180,18 +183,48 @@ def _show_offers(found: Front) -> None:
         say(f"  {found.why(offers[0])}")
 
 
-def _line(solution: Solution, axes: Sequence[str], found: Front) -> tuple[str, ...]:
-    standing = _format_standing(solution, found)
-    words = solution.message if len(solution.message) <= 70 else f"{solution.message[:69]}…"
+def _show_solutions(found: Front, listed: Sequence[Solution], axes: Sequence[str]) -> None:
+    """A table of solutions, above which is said once what all of a method do; `crypsis show` tells the rest of each."""
+    common = find_common_endings([(each.title, _first_clause(each)) for each in listed])
+    for title, ending in common.items():
+        say(fill(f"{title}: … {ending}", count_characters_of_line(), subsequent_indent="  "))
+    if common:
+        say()
+    rows = [_line(each, axes, found, common.get(each.title, "")) for each in listed]
+    head = ("no.", "method", *axes, "k", "suppressed", "description")
+    say(table_with_text(head, rows, right=[0, *range(2, 4 + len(axes))]))
+
+
+def _first_clause(solution: Solution) -> str:
+    return solution.message.split("; ")[0]
+
+
+def find_common_endings(described: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Method → the words with which the descriptions of all its solutions end, where several words do.
+
+    >>> find_common_endings([("mdav", "9 groups share their age, sex"), ("mdav", "7 groups share their age, sex")])
+    {'mdav': 'groups share their age, sex'}
+    """
+    found = {}
+    for title in dict.fromkeys(title for title, _ in described):
+        texts = list(dict.fromkeys(text for own, text in described if own == title))
+        backwards = zip(*(reversed(text.split()) for text in texts), strict=False)
+        common = [words[0] for words in takewhile(lambda words: len(set(words)) == 1, backwards)]
+        if len(texts) > 1 and FEWEST_IN_COMMON <= len(common) < min(len(text.split()) for text in texts):
+            found[title] = " ".join(reversed(common))
+    return found
+
+
+def _line(solution: Solution, axes: Sequence[str], found: Front, common: str) -> tuple[str, ...]:
+    standing, words = _format_standing(solution, found), _first_clause(solution)
+    words = f"{words.removesuffix(common).rstrip()} …" if common else words
     return (
         str(solution.number),
         solution.title,
-        solution.family if not (solution.baseline and solution.title == "untouched") else "none",
         *(figure(solution.figure(axis)) for axis in axes),
         figure(solution.figure("k")),
         figure(solution.figure("suppressed")),
-        standing,
-        words,
+        f"{standing}: {words}" if standing else words,
     )
 
 

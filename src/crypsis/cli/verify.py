@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from crypsis.cli import options, rulebooks
-from crypsis.cli.output import figure, say, say_json, show_spinner, table
+from crypsis.cli.output import count_characters_of_line, figure, say, say_json, show_spinner, table
 from crypsis.errors import PlanError
 
 if TYPE_CHECKING:
@@ -76,14 +78,28 @@ def _find_reports(folder: Path) -> dict[str, str]:
     return {name: str(path) for name, path in places.items() if path.is_file()}
 
 
+def name_column_sets(sets: Iterable[Sequence[str]]) -> dict[tuple[str, ...], str]:
+    """Sets of columns, each with the name that a table has for it: how many they are, and which of several."""
+    apart = dict.fromkeys(map(tuple, sets))
+    counts = [f"{len(columns)} column{'s'[: len(columns) != 1]}" for columns in apart]
+    return {
+        columns: count if counts.count(count) == 1 else f"{count}, set {counts[:place].count(count) + 1}"
+        for place, (columns, count) in enumerate(zip(apart, counts, strict=True))
+    }
+
+
 def _report_verified(folder: Path, found: Verification) -> None:
     from crypsis.text import over_all_text, unknown_to_attackers_text
 
     if found.verdicts:
+        names = name_column_sets(v.columns for v in found.verdicts)
+        for columns, name in names.items():
+            say(fill(f"{name}: {', '.join(columns)}", count_characters_of_line(), subsequent_indent="  "))
+        say()
         rows = [
             (
                 v.model,
-                ", ".join(v.columns) + (f" (scenario {v.scenario})" if v.scenario else ""),
+                names[tuple(v.columns)] + (f" (scenario {v.scenario})" if v.scenario else ""),
                 f"{v.sense} {figure(v.required)}",
                 figure(v.attained),
                 "holds" if v.holds else "FAILS",
