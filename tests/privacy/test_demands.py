@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -148,3 +149,16 @@ def test_hierarchical_distance_needs_a_hierarchy() -> None:
 def test_no_record_left_is_as_short_as_can_be() -> None:
     table = crypsis.example(20)
     assert KAnonymity(k=2).shortfall(table.without(np.ones(20, dtype=bool))) == 1.0
+
+
+def test_threads_judge_classes_at_the_same_time() -> None:
+    """Kernels run without the interpreter's lock: every call counts in buffers of its own."""
+    rng = np.random.default_rng(0)
+    columns = {"town": rng.integers(0, 9, 600).astype(str), "pay": rng.integers(0, 500, 600)}
+    table = Table.from_columns(columns, {"town": "quasi", "pay": "confidential"})
+    demands = class_demands([TCloseness(t=0.2, confidential=("pay",))], table, ["town"])
+    labels = [rng.integers(0, 30, 600) for _ in range(4)]
+    alone = [demands.shortfalls(each).tolist() for each in labels]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda each: demands.shortfalls(each).tolist(), labels * 200))
+    assert together == alone * 200
