@@ -94,6 +94,16 @@ def test_a_search_that_cannot_begin_is_refused_and_the_page_says_why(session: Se
     assert session.choices.run == ""
 
 
+def test_rules_follow_a_column_that_is_left_out_and_come_back(session: Session, client: TestClient) -> None:
+    document = session.document
+    document["rule"] = [{"holds": "sex <= 2"}, {"holds": "age >= 0"}]
+    assert session.save(document) == []
+    assert client.post("/data/column", data=shown(client, "sex") | {"role": "identifier"}).is_success
+    assert [each.holds for each in session.plan.rule] == ["age >= 0"]
+    assert client.post("/data/undo", data={"place": "0"}).is_success
+    assert len(session.plan.rule) == 2
+
+
 def test_a_row_that_shows_something_old_overwrites_nothing(session: Session, client: TestClient) -> None:
     old = shown(client, "wage")
     assert client.post("/data/column", data=old | {"role": "identifier"}).status_code == 200

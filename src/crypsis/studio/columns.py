@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from crypsis.errors import TableError
+from crypsis.errors import PlanError, TableError
 from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.rules import read_rule
 
 if TYPE_CHECKING:
     from crypsis.studio.session import Session
@@ -38,7 +39,7 @@ def follow_roles(document: dict[str, Any], names: Iterable[str]) -> None:
     """Let the rest of a plan follow the roles of some columns, in place.
 
     A quasi-identifier is masked by the searches and one that is not published by nothing, so neither stays in a
-    [[mask]] table; and no column is linked to one that is not masked.
+    [[mask]] table; no column is linked to one that is not masked, and no rule names one that is not published.
     """
     columns = document["columns"]
     roles = {name: columns[name].get("role", Role.UNDECIDED.value) for name in names}
@@ -51,10 +52,22 @@ def follow_roles(document: dict[str, Any], names: Iterable[str]) -> None:
         document["mask"] = kept
         if not kept:
             del document["mask"]
+    hidden = {name for name, role in roles.items() if role in UNPUBLISHED}
+    if "rule" in document:
+        document["rule"] = [each for each in document["rule"] if hidden.isdisjoint(_columns_of_rule(each))]
+        if not document["rule"]:
+            del document["rule"]
     unmasked = {name for name, role in roles.items() if role != Role.QUASI_IDENTIFIER}
     for name, said in columns.items():
         if said.get("linked") in unmasked:
             columns[name] = {key: value for key, value in said.items() if key != "linked"}
+
+
+def _columns_of_rule(said: Mapping[str, Any]) -> tuple[str, ...]:
+    try:
+        return read_rule(str(said.get("holds", ""))).columns
+    except PlanError:
+        return ()
 
 
 def decide(session: Session, names: list[str], role: Role, because: str = "") -> list[str]:

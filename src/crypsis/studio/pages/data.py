@@ -410,8 +410,13 @@ def _join_decisions(new: Decision, earlier: Sequence[Decision]) -> list[Decision
     return [joined, *earlier[1:]] if joined.before != joined.after else list(earlier[1:])
 
 
+FOLLOWING = ("mask", "rule")
+"""Sections of a plan that follow the roles of columns."""
+
+
 def _columns_and_maskings(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {"columns": dict(document.get("columns", {})), "mask": list(document.get("mask", ()))}
+    kept = {section: list(document.get(section, ())) for section in FOLLOWING}
+    return {"columns": dict(document.get("columns", {})), **kept}
 
 
 class _DataPage:
@@ -536,8 +541,9 @@ class _DataPage:
                 return refusal(f"{listing(late)}: changed since; undo the later change first.")
             old = {n: decision.before["columns"][n] for n in decision.names if n in decision.before["columns"]}
             document["columns"] = {n: old.get(n, said) for n, said in document["columns"].items()}
-            if now["mask"] == decision.after["mask"] and decision.before["mask"]:
-                document["mask"] = decision.before["mask"]
+            for section in FOLLOWING:
+                if now[section] == decision.after.get(section, ()) and decision.before.get(section):
+                    document[section] = decision.before[section]
             follow_roles(document, decision.names)
             problems = session.save(document)
             if problems:
