@@ -499,7 +499,7 @@ class Lock:
 
 def plan_fingerprint_in_store(plan: Plan) -> str:
     """Fingerprint in the store of a run: of what in its plan changes results, not budget or engine."""
-    columns = {name: column.model_copy(update={"because": ""}) for name, column in plan.columns.items()}
+    columns = {name: column.model_copy(update={"because": "", "label": ""}) for name, column in plan.columns.items()}
     kept = {"run": Running(points=plan.run.points), "waive": (), "useful": Usefulness(), "columns": columns}
     return plan.model_copy(update=kept).fingerprint()
 
