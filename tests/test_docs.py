@@ -84,6 +84,7 @@ def test_a_line_that_a_command_does_not_print_is_seen() -> None:
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda p: str(p.relative_to(ROOT)))
 def test_the_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")  # the width at which pages show what commands print
     if page.name == "README.md":
         from crypsis.table.example import example
         from crypsis.table.files import write_table

@@ -89,7 +89,7 @@ def test_the_decision_is_on_one_screen(server: Server, visitor: Any, width: int,
     settle(page, server, "/explore")
     bottom = "id => Math.round(document.getElementById(id).getBoundingClientRect().bottom)"
     assert page.locator("#offers button").count() >= 1
-    assert page.evaluate(bottom, "offers") < 300
+    assert page.evaluate(bottom, "offers") < 340
     assert page.evaluate(bottom, "front-chart") <= height
     assert page.evaluate("document.getElementById('front-chart').clientHeight") >= 280
     until(page, "document.querySelector('#column-estimates .marks')")
