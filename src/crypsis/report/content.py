@@ -409,7 +409,7 @@ def _public_estimates(column: Mapping[str, Any], *, errors: bool = False) -> dic
     of shares.
     """
 
-    def derived(figure: Mapping[str, Any]) -> bool:
+    def is_derived(figure: Mapping[str, Any]) -> bool:
         return figure["figure"] == "mean" or not column["numeric"]
 
     shown = [each for each in column["figures"] if each["public"] and (column["numeric"] or each["after"])]
@@ -419,7 +419,7 @@ def _public_estimates(column: Mapping[str, Any], *, errors: bool = False) -> dic
             "before": None if each["before"] is None else _round_beyond(each["before"], each["one_record"]),
             "after": None if each["after"] is None else _round_beyond(each["after"], each["one_record"]),
             "inside": each["inside"],
-            **({"error": each["error"] and float(f"{each['error']:.2g}")} if errors or derived(each) else {}),
+            **({"error": each["error"] and float(f"{each['error']:.2g}")} if errors or is_derived(each) else {}),
         }
         for each in shown
     ]

@@ -253,7 +253,7 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
         "steering": _describe_steering(studio),
         "ghost": drawn.ghost(session),
         "summary": (
-            _summary(found, chosen, searching) if session.has_run or not session.choices.run else _starting(session)
+            _summary(found, chosen, searching) if session.has_run or not session.choices.run else _describe_start(session)
         ),
         "problem": problem,
         "limits": limits,
@@ -263,7 +263,7 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
     }
 
 
-def _starting(session: Session) -> dict[str, str]:
+def _describe_start(session: Session) -> dict[str, str]:
     """What the page says of a search that has measured nothing yet: that it begins, or why it never did."""
     state = jobs.run_state(session.run_folder)
     return {"level": state.level, "words": state.words}
