@@ -253,7 +253,9 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
         "steering": _describe_steering(studio),
         "ghost": drawn.ghost(session),
         "summary": (
-            _summary(found, chosen, searching) if session.has_run or not session.choices.run else _describe_start(session)
+            _summary(found, chosen, searching)
+            if session.has_run or not session.choices.run
+            else _describe_start(session)
         ),
         "problem": problem,
         "limits": limits,
