@@ -12,6 +12,7 @@ import pytest
 
 from crypsis.audits import audit
 from crypsis.audits.default_roles import assign_default_roles
+from crypsis.evolution import Budget, evolve
 from crypsis.plan import Plan, draft, read_plan_budget
 from crypsis.plan.checking import check_before_run
 from crypsis.plan.document import as_toml, schema
@@ -20,6 +21,7 @@ from crypsis.table.attribute import Kind, Role
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
 from crypsis.table.profile import profile
+from crypsis.table.rules import recompute_derived
 from crypsis.table.table import Table
 
 DOCUMENT = {
@@ -84,6 +86,39 @@ def test_the_seed_has_no_part_in_the_fingerprint_and_everything_else_has() -> No
 def test_one_search_needs_no_list() -> None:
     document = {**DOCUMENT, "search": {"name": "memetic", "k": 4}}
     assert [choice.name for choice in Plan.parse(document).search] == ["memetic"]
+
+
+def test_who_knows_a_derived_column_is_answered_by_what_it_follows_from() -> None:
+    wages = [float(wage) for wage in range(900, 2100, 10)]
+    people = Table.from_columns(
+        {
+            "age": [20 + n % 40 for n in range(120)],
+            "sex": ["f", "m"] * 60,
+            "wage": wages,
+            "log": np.log(wages).round(3),
+        },
+        dict.fromkeys(["age", "sex", "wage", "log"], "quasi"),
+    )
+    plan = Plan.model_validate(
+        {
+            "data": {"source": "people.csv"},
+            "columns": {each: {"role": "quasi"} for each in ("age", "sex", "wage")}
+            | {"log": {"role": "quasi", "derived": "log(wage)"}},
+            "scenario": [{"name": "tax", "knows": ["age", "log"], "require": [{"model": "k-anonymity", "k": 3}]}],
+            "search": [{"name": "mixed-grouping", "k": 3, "population": 4}],
+        }
+    )
+    people = people.with_columns({}, attributes={"log": people.attribute("log").but(derived="log(wage)")})
+    [search] = plan.searches()
+    assert search.intruders == (("age", "wage"),)
+    problem = search.pose(people, None, np.random.default_rng(1))
+    assert problem.notes["column_sets"] == [["age", "wage"], ["sex"]]
+    *_, state = evolve(problem, np.random.default_rng(2), Budget(generations=2))
+    for candidate in state.frontier.genomes:
+        masked = search.encoding(people).decode(problem.express_candidate(candidate))
+        [verdict] = [model.judge(recompute_derived(masked, people)) for model in plan.models()]
+        assert verdict.columns == ("age", "log")
+        assert verdict.holds
 
 
 def test_a_scenario_s_models_judge_by_what_she_knows() -> None:

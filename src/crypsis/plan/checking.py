@@ -228,7 +228,7 @@ def _find_undecided(table: Table) -> list[str]:
 
 def _find_unmasked(plan: Plan, table: Table) -> list[str]:
     """Columns that intruders know and nothing masks."""
-    masked = set(table.quasi_identifiers)
+    masked = set(table.names_by_role(Role.QUASI_IDENTIFIER))
     known = [[name for name in each.knows if name in table.names and name not in masked] for each in plan.scenario]
     return [
         f"scenario[{number}]: {listing(names)} is known to the intruder and not masked (its role is not quasi)"

@@ -56,7 +56,7 @@ from crypsis.table.attribute import Kind, Role, Scale
 from crypsis.table.builders import BUILDERS
 from crypsis.table.files import read_table
 from crypsis.table.households import household_level_columns, refuse_household_column
-from crypsis.table.rules import EditRule, derivation_obstacle, read_rule
+from crypsis.table.rules import EditRule, derivation_obstacle, read_rule, replace_derived
 from crypsis.table.table import Table, lock_table_columns
 from crypsis.table.text_files import read_toml
 from crypsis.table.value_labels import label_codes
@@ -198,11 +198,22 @@ class Plan(Settings):
 
     def searches(self) -> list[Search]:
         """Every search with its settings, under the models that must hold."""
-        models, intruders = self.models(), [each.knows for each in self.scenario]
+        models = [self._on_masked_columns(model) for model in self.models()]
+        intruders = [self._masked_columns(each.knows) for each in self.scenario]
         limits = [LimitDemand(each.measure, each.at_most, each.build()) for each in self.limit] + self._caps()
         return [
             choice.build().under(models, intruders, self.edit_rules(), self.safe_k, limits) for choice in self.search
         ]
+
+    def _on_masked_columns(self, model: PrivacyModel) -> PrivacyModel:
+        """The model over columns that a search masks: whoever knows log(wage) knows what wage tells."""
+        known = self._masked_columns(model.quasi_identifiers)
+        return model if known == model.quasi_identifiers else model.model_copy(update={"quasi_identifiers": known})
+
+    def _masked_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Columns with the derived quasi-identifiers replaced by those they are recomputed from."""
+        quasi = {n: c for n, c in self.columns.items() if c.role is Role.QUASI_IDENTIFIER}
+        return replace_derived(names, {name: column.derived for name, column in quasi.items() if column.derived})
 
     @property
     def safe_k(self) -> int:

@@ -15,6 +15,7 @@ from crypsis.table.rules.deriving import (
     order_derived as order_derived,
     recompute_derived as recompute_derived,
     recomputed_columns as recomputed_columns,
+    replace_derived as replace_derived,
 )
 from crypsis.table.rules.recognising import (
     RecognisedDerivation as RecognisedDerivation,

@@ -6,6 +6,7 @@ from the published cells it does neither: the columns agree in every record, and
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -95,6 +96,22 @@ def order_derived(table: Table) -> list[str]:
         ordered += free
         open_ = {name: needed for name, needed in open_.items() if name not in free}
     return ordered
+
+
+def replace_derived(names: Sequence[str], derived: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns with each derived one replaced by those it follows from: records equal in these are equal in it.
+
+    `derived`: how each derived column follows from others.
+
+    >>> replace_derived(["age", "ratio"], {"ratio": "total / hours", "total": "wage + bonus"})
+    ('age', 'wage', 'bonus', 'hours')
+    """
+    found = list[str]()
+    for name in names:
+        inputs = read_derivation(derived[name]).columns if name in derived else ()
+        others = {each: text for each, text in derived.items() if each != name}  # so that a circle ends
+        found += replace_derived(inputs, others) if inputs else [name]
+    return tuple(dict.fromkeys(found))
 
 
 def column_of_derivation(derivation: Derivation, table: Table, collected: Table, name: str) -> Column:
