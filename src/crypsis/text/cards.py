@@ -582,7 +582,7 @@ def offer_text_on_card(
     `baselines`: per cent of the estimates of the same analyses that each baseline keeps.
 
     >>> print(offer_text_on_card("faithful", {"loss": 4.0, "risk": 9.0, "class-risk": 9.0}, (8.0, 10.5), crypsis.Usefulness()))
-    The least loss of all solutions that keep every demand: 4 %. The risk is 9 % (95 % interval 8 to 10.5): so many people are found by an intruder who knows the quasi-identifiers of everybody, reaches the class of each person and guesses in it; less risk would cost more loss.
+    The least loss on the front, where all keep every demand: 4 %. The risk is 9 % (95 % interval 8 to 10.5): so many people are found by an intruder who knows the quasi-identifiers of everybody, reaches the class of each person and guesses in it; less risk would cost more loss.
     """  # noqa: E501
     words = _words(name, figures, interval, useful, bool(ruins)) + _describe_kept(
         figures.get("analyses"), baselines or {}
@@ -620,7 +620,7 @@ def _words(
     span = f" (95 % interval {number_text(interval[0])} to {number_text(interval[1])})" if interval else ""
     if name == "faithful":
         return (
-            f"The least loss of all solutions that keep every demand: {loss} %. The risk is {risk} %{span}: so "
+            f"The least loss on the front, where all keep every demand: {loss} %. The risk is {risk} %{span}: so "
             f"many people are found by {who}; less risk would cost more loss."
         )
     if name == "balanced":
