@@ -13,6 +13,7 @@ from crypsis.audits.published import FindingKind, Published
 from crypsis.errors import PlanError, TableError
 from crypsis.masking.generalisation import Generalisation
 from crypsis.plan import Plan
+from crypsis.release.published import flatten
 from crypsis.table.rules import (
     agreement_with_derivation,
     derivation_obstacle,
@@ -181,6 +182,15 @@ def test_the_audit_is_silent_about_a_recomputed_column_and_speaks_of_one_as_coll
     spoken = findings_on(collected, table)
     assert any("born" in names and "age" in names for names in spoken)
     assert any("total" in names and "wage" in names for names in spoken)
+
+
+def test_a_derived_column_stands_for_itself_where_what_it_follows_from_is_published_in_groups() -> None:
+    columns = {name: survey()[name] for name in ("wage", "pension", "total")}
+    table = described(columns, {"wage": "quasi", "pension": "other", "total": "other"}, {"total": "wage + pension"})
+    bands = crypsis.build_hierarchy("intervals:5000,20000", table.attribute("wage"), table.column("wage"))
+    table = table.with_columns({}, attributes={"wage": table.attribute("wage").but(hierarchy=bands)})
+    published = flatten(Generalisation(levels={"wage": 1}).mask(table, np.random.default_rng(0)), np.arange(PEOPLE))
+    assert recomputed_columns(published, table) == ()
 
 
 def test_what_follows_from_columns_as_collected_is_audited_like_them() -> None:

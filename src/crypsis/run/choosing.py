@@ -175,13 +175,18 @@ def ruins_of(solution: Solution, useful: Usefulness) -> tuple[Ruin, ...]:
 
 
 def worth_considering(solutions: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> tuple[Solution, ...]:
-    """The non-dominated ones among the useful solutions; among those of little loss, or all, where none is useful."""
+    """The non-dominated ones among those that keep the most thresholds of a useful file which any of them keeps."""
     able = [s for s in solutions if s.feasible and all(s.figure(axis) is not None for axis in axes)]
     kept = unbeaten(able)
-    open_ = choose_searched_solutions(kept) or kept
-    little = [s for s in open_ if is_useful(s, useful)]
-    sound = [s for s in little if not ruins_of(s, useful)]
-    return solutions_worth_choosing(sound or little or open_, axes)
+    little = [s for s in kept if figure_for_choosing(s, "loss") <= useful.loss]
+    asked = [s for s in little if is_useful(s, useful)]
+    best = next((each for group in (asked, little) for each in (_sound(group, useful), group) if each), kept)
+    return solutions_worth_choosing(choose_searched_solutions(best) or best, axes)
+
+
+def _sound(solutions: Sequence[Solution], useful: Usefulness) -> list[Solution]:
+    """Those without a ruined column."""
+    return [s for s in solutions if not ruins_of(s, useful)]
 
 
 def is_useful(solution: Solution, useful: Usefulness) -> bool:

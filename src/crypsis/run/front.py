@@ -145,7 +145,7 @@ class Front:
 
     @cached_property
     def offers(self) -> tuple[Offer, ...]:
-        """Three solutions to choose from: most faithful, balanced, safest still useful; none if none may be released.
+        """Three solutions to choose from: most faithful, balanced, safest worth choosing; none if none may be released.
 
         The first is the default. Two of them may be the same solution.
         """

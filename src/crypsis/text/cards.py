@@ -584,20 +584,15 @@ def offer_text_on_card(
     >>> print(offer_text_on_card("faithful", {"loss": 4.0, "risk": 9.0, "class-risk": 9.0}, (8.0, 10.5), crypsis.Usefulness()))
     The least loss on the front, where all keep every demand: 4 %. The risk is 9 % (95 % interval 8 to 10.5): so many people are found by an intruder who knows the quasi-identifiers of everybody, reaches the class of each person and guesses in it; less risk would cost more loss.
     """  # noqa: E501
-    words = _words(name, figures, interval, useful, bool(ruins)) + _describe_kept(
-        figures.get("analyses"), baselines or {}
-    )
-    if ruins:
-        words += (
-            f" Warning: {listing(ruined_columns(ruins))} ruined; every solution that may be released ruins some column."
-        )
-    elif (figures.get("loss") or 0.0) > useful.loss:
-        words += f" Warning: every solution that may be released loses more than {number_text(useful.loss)} %."
-    elif (kept := figures.get("analyses")) is not None and kept < useful.analyses:
-        words += (
-            f" Warning: every solution that may be released keeps fewer than {number_text(useful.analyses)} % of the "
-            f"answers."
-        )
+    kept = figures.get("analyses")
+    words = _words(name, figures, interval, useful, bool(ruins)) + _describe_kept(kept, baselines or {})
+    wrong = [f"{listing(ruined_columns(ruins))} ruined"] if ruins else []
+    if (figures.get("loss") or 0.0) > useful.loss:
+        wrong.append(f"more than {number_text(useful.loss)} % lost")
+    if kept is not None and kept < useful.analyses:
+        wrong.append(f"fewer than {number_text(useful.analyses)} % of the answers kept")
+    if wrong:
+        words += f" Warning: {'; '.join(wrong)}; no file worth choosing is without a warning."
     return words
 
 
@@ -628,8 +623,12 @@ def _words(
             f"The least sum of loss and risk: {loss} % and {risk} %{span}; so many people are found by {who}. From "
             f"here on, a point less risk costs more than a point of loss, or lies inside the interval of the risk."
         )
-    bounds = f"{'' if ruined else 'no ruined column, '}at most {number_text(useful.loss)} % loss"
+    little, kept = (figures.get("loss") or 0.0) <= useful.loss, figures.get("analyses")
+    if little and not ruined and (kept is None or kept >= useful.analyses):
+        among = f"files that are still useful (no ruined column, at most {number_text(useful.loss)} % loss)"
+    else:
+        among = f"files of at most {number_text(useful.loss)} % loss" if little else "files that may be released"
     return (
-        f"The least risk of the files that are still useful ({bounds}): {risk} %{span}, at {loss} % loss; so many "
+        f"The least risk of the {among}: {risk} %{span}, at {loss} % loss; so many "
         f"people are found by {who}. No loss was paid for a lower risk that lies inside the interval."
     )

@@ -362,7 +362,7 @@ def role_reason_text(reasons: Iterable[Reason]) -> str:
 TITLES = {
     "faithful": "Most faithful that passes",
     "balanced": "Balanced",
-    "safest": "Safest still useful",
+    "safest": "Safest worth choosing",
 }
 """Heading of each offer."""
 
@@ -371,7 +371,7 @@ def offer_title_for_reports(names: Sequence[str]) -> str:
     """The heading, in the words of the reports, of a solution that is offered under one or several names.
 
     >>> offer_title_for_reports(["faithful", "safest"])
-    'Most faithful that passes, safest still useful'
+    'Most faithful that passes, safest worth choosing'
     """
     first, *others = (TITLES[name] for name in names)
     return ", ".join([first, *(f"{each[0].lower()}{each[1:]}" for each in others)])
