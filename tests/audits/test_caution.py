@@ -159,3 +159,13 @@ def test_a_code_that_says_a_masked_value_does_not_stay_as_it_is() -> None:
     seen = profile(table)
     declared = replace(seen, columns=(seen.columns[0], replace(seen.columns[1], role="other")))
     assert assign_default_roles(declared, table).columns[1].role in ("quasi", "identifier")
+
+
+def test_a_text_that_says_an_identifier_is_not_released_either() -> None:
+    """Of a class of five records one says its own district, and with it who it is."""
+    towns = [f"{first}{last}" for first in ("Ash", "Birch", "Cedar", "Elm", "Oak") for last in "ABCDEFGHIJKLMNOPQRST"]
+    frame = pl.DataFrame({"municipality_name": towns, "district": towns, "region": ["north", "south"] * 50})
+    table = wrap(frame)
+    seen = {column.name: column for column in assign_default_roles(profile(table), table).columns}
+    assert [seen[name].role for name in frame.columns] == ["identifier", "identifier", "quasi"]
+    assert seen["district"].reasons[0] == Reason(Clue.SAYING, word="municipality_name")

@@ -180,3 +180,10 @@ def test_a_status_that_is_left_out_joins_no_records() -> None:
     ]
     few = {"patient": status["hhcivil"], "age": status["age"]}
     assert columns_for_household_inference(Table.from_columns(few, {"patient": "identifier"})) == ["patient"]
+
+
+def test_a_panel_of_places_is_none_of_people() -> None:
+    for name in ("state", "country", "province"):
+        table = unbalanced(name)
+        assert columns_for_household_inference(table) == [], name
+    assert columns_for_household_inference(unbalanced("unit")) == ["unit"]

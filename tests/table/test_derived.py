@@ -234,3 +234,18 @@ def test_a_plan_says_what_contradicts_a_derived_column() -> None:
     assert "'mark' is derived" in text
     document["columns"] = {"wage": {"role": "quasi", "derived": "log("}}
     assert "derivation" in "\n".join(Plan.understand(document)[1])
+
+
+def test_of_a_number_and_its_square_the_later_follows() -> None:
+    age = np.arange(18.0, 68.0)
+    for names in (("age", "agesq"), ("agesq", "age")):
+        table = crypsis.Table.from_columns({name: age ** (2 if name == "agesq" else 1) for name in names})
+        (found,) = recognised_derivations(table, table.names)
+        assert (found.name, found.columns) == (names[1], (names[0],))
+
+
+def test_a_logarithm_stored_in_single_precision_follows() -> None:
+    wage = np.random.default_rng(0).integers(150, 5000, 300).astype(float)
+    rough = np.log(wage.astype(np.float32)) * np.float32(1 + 2e-7)
+    table = crypsis.Table.from_columns({"wage": wage, "lwage": rough.astype(float)})
+    assert [(each.name, each.text) for each in recognised_derivations(table, table.names)] == [("lwage", "log(wage)")]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crypsis.table.files import read_table
 from crypsis.table.frames import wrap
-from crypsis.table.profile import Clue, common_values, profile
+from crypsis.table.profile import Clue, common_values, profile, profile_name_subjects
 from crypsis.table.role_questions import MOST_QUESTIONS, role_questions, separate
 from crypsis.table.role_words import ROLE_OF, SUBJECTS
 from crypsis.table.structure import count_unique_for_structure
@@ -238,3 +238,10 @@ def test_a_question_shows_no_rare_value() -> None:
 def test_nothing_is_asked_about_a_table_that_is_known() -> None:
     table = Table.from_columns({"age": [20, 30] * 20, "income": [100, 200] * 20})
     assert role_questions(profile(table), table) == []
+
+
+def test_words_within_other_words_say_nothing() -> None:
+    """No stratum is in an administrator, no earning in learning, and no race in frass."""
+    for name in ("Database_administrator", "Machine_learning_specialist", "WetFrass"):
+        assert list(profile_name_subjects(name)) == [], name
+    assert next(profile_name_subjects("monthlyearnings")) == ("money", "earnings")

@@ -16,7 +16,8 @@ from crypsis.audits.preview import (
     preview_restoring_columns,
     preview_restoring_in_groups,
 )
-from crypsis.audits.published import Finding, FindingKind
+from crypsis.audits.published import Finding, FindingKind, Published
+from crypsis.audits.restatement import find_restated
 from crypsis.errors import listing
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.profile import (
@@ -67,6 +68,8 @@ def assign_default_roles(seen: Profile, table: Table) -> Profile:
     }
     telling = _in_groups(roled.drop(roled.names_by_role(Role.WEIGHT)) if weights == 1 else roled) | telling
     columns = tuple(_mask_column(c, telling[c.name]) if c.name in telling else c for c in columns)
+    saying = _says_identifiers(columns, table)
+    columns = tuple(_leave_out(c, saying[c.name]) if c.name in saying else c for c in columns)
     settled = {column.name: column for column in _without_assumptions(columns, table)}
     every = tuple(settled.get(name, profiles[name]) for name in order)
     return assign_derived_roles(replace(seen, columns=every), following)
@@ -187,6 +190,33 @@ def _mask_column(column: ColumnProfile, target: str) -> ColumnProfile:
     """A column that is masked with the quasi-identifiers, because it would restore one."""
     reasons = (Reason(Clue.RESTORING, word=target), *column.reasons[1:])
     return replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=reasons)
+
+
+def _says_identifiers(columns: Sequence[ColumnProfile], table: Table) -> dict[str, str]:
+    """Texts among the quasi-identifiers that nobody declared and that say an identifier of their record, and which.
+
+    Masked, a text stands in the file with another record of its class, and one record of a class still says its own.
+    """
+    roled = table.with_roles({column.name: Role(column.role) for column in columns})
+    texts = [
+        column.name
+        for column in columns
+        if column.role == Role.QUASI_IDENTIFIER
+        and column.reasons[0].clue is not Clue.DECLARED
+        and not table.holds_numbers(column.name)
+    ]
+    left_out = roled.names_by_role(*UNPUBLISHED)
+    if not texts or not left_out:
+        return {}
+    some = roled.drop([name for name in roled.names if name not in (*texts, *left_out)])
+    found = find_restated(Published(some, some))
+    return {each.columns[0]: each.columns[1] for each in found if each.columns[0] in texts}
+
+
+def _leave_out(column: ColumnProfile, target: str) -> ColumnProfile:
+    """A column that is not released, because it says another one that is not."""
+    reasons = (Reason(Clue.SAYING, word=target), *column.reasons[1:])
+    return replace(column, role=Role.IDENTIFIER.value, hierarchy="", reasons=reasons)
 
 
 def _settle_role(column: ColumnProfile, rows: int, *, treated: bool) -> ColumnProfile:

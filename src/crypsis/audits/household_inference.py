@@ -13,6 +13,7 @@ from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.inference import infer_known_word, words_for_inference
+from crypsis.table.profile import profile_name_subjects
 from crypsis.table.table import Table
 
 # -- Household fellows: masked cells that other members of the household restore, although no household is published.
@@ -114,6 +115,8 @@ FEWEST_PEOPLE = 20
 """Different values below which equal counts say little."""
 
 
+COUNTRIES = frozenset("country nation land pays pais paese".split())
+"""Words of names that say a country, beside those of places."""
 HOUSEHOLDS = "household householdid hh hhid family home dwelling".split()
 """Words of names that say a household rather than a person."""
 
@@ -154,7 +157,8 @@ def columns_for_household_inference(table: Table) -> list[str]:
     A household, or an identifier that is named like people, counts if two records share a value, and there are values
     enough for a class of different ones: a column of one or two values says nothing of people. Any other identifier
     counts if many values have few records each: a marital status that is left out says nothing of people either. A
-    column of any other role must also be named like people, or its records must be those of a panel.
+    column of any other role must also be named like people, or its records must be those of a panel; a panel of places,
+    such as states by year, says which place a record is of, and not which person.
 
     >>> people = np.repeat(np.arange(30.0), np.arange(30) % 3 + 2)
     >>> columns_for_household_inference(Table.from_columns({"subject": people, "x": people % 7}, {"subject": "quasi"}))
@@ -166,9 +170,16 @@ def columns_for_household_inference(table: Table) -> list[str]:
         named = bool(infer_known_word(words_for_inference(name), PEOPLE))
         if attribute.role is Role.HOUSEHOLD or (attribute.role in UNPUBLISHED and named):
             found += [name] * bool(counts.max(initial=0) > 1 and np.count_nonzero(counts) >= FEWEST_UNITS)
-        elif _few_each(counts) and (attribute.role in UNPUBLISHED or named or infer_panel_household_size(table, name)):
+        elif _few_each(counts) and (attribute.role in UNPUBLISHED or named or _is_panel_of_people(table, name)):
             found.append(name)
     return found
+
+
+def _is_panel_of_people(table: Table, name: str) -> bool:
+    """Whether records that follow each other are of one person: not where the column is named like a place."""
+    subject, word = next(profile_name_subjects(name), ("", ""))
+    place = subject == "place" or word in COUNTRIES
+    return not place and infer_panel_household_size(table, name) > 0
 
 
 def _counts(table: Table, name: str) -> NDArray[np.int64]:

@@ -99,13 +99,27 @@ def _keep_parsed(parsed: pl.Series, texts: pl.Series) -> pl.Series | None:
 
 
 COMPOUND = 6
-"""Words of at least this many letters also match inside a longer word (CREDITAMOUNT)."""
+"""Words of at least this many letters also match as the first or last part of a longer word (CREDITAMOUNT)."""
+REST = 3
+"""Letters at least that stand before a word that is the last part."""
 
 
 def infer_known_word(words: list[str], known: list[str]) -> str:
     """Inference about a column of a file: the known word found in its name, alone or inside a long word."""
     whole = next((word for word in words if word in known), "")
-    return whole or next((long for long in known if len(long) >= COMPOUND and any(long in word for word in words)), "")
+    long = (each for each in known if len(each) >= COMPOUND)
+    return whole or next((each for each in long if any(is_part_of_word(each, word) for word in words)), "")
+
+
+def is_part_of_word(part: str, word: str) -> bool:
+    """Inference about a column of a file: whether a word begins or ends with a known one, as compounds do.
+
+    >>> [is_part_of_word("strato", word) for word in ("stratocode", "administrator")]
+    [True, False]
+    >>> [is_part_of_word("earning", word) for word in ("hourlyearning", "learning")]
+    [True, False]
+    """
+    return word.startswith(part) or (word.endswith(part) and len(word) - len(part) >= REST)
 
 
 def words_for_inference(name: str) -> list[str]:

@@ -22,12 +22,13 @@ from crypsis.table.encoding import EXACT
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.inference import COMPOUND, words_for_inference
+from crypsis.table.inference import COMPOUND, is_part_of_word, words_for_inference
 from crypsis.table.role_words import (
     AFFIXES,
     CODED,
     COUNTED,
     MONEY,
+    NO_AFFIX,
     NOT_AGES,
     NUMBERINGS,
     ORDERED,
@@ -83,6 +84,8 @@ class Clue(StrEnum):
     """Nothing shows what the column is, and it is settled by the safest reading."""
     RESTORING = "restoring"
     """It would restore what is masked in another column, so it is masked too."""
+    SAYING = "saying"
+    """Its texts say an identifier of their record, so it is not released either."""
     COMBINED = "combined"
     """Together with masked columns it would single people out, and nobody said that no one outside knows it."""
     DATES_AS_NUMBERS = "dates as numbers"
@@ -106,7 +109,7 @@ class Reason:
 
 
 LETTERS = 3
-"""Letters of the shortest known word that may have an affix."""
+"""Letters of the shortest known word that may have an affix before or after it; one with both has more."""
 
 
 @cache
@@ -118,7 +121,7 @@ def _vocabulary(subject: str) -> frozenset[str]:
 def profile_name_subjects(name: str) -> Iterator[tuple[str, str]]:
     """For the profile of a table: what a column's name may be about, with the word, the likeliest first.
 
-    Whole words come before words with an affix (mage, lwage), and these before long words inside longer ones.
+    Whole words come before words with an affix (mage, lwage), and these before long words that begin or end others.
 
     >>> tuple(next(profile_name_subjects(name)) for name in ("mage", "age_at_diagnosis", "rb090"))
     (('age', 'age'), ('age', 'age'), ('sex', 'rb090'))
@@ -133,8 +136,8 @@ def profile_name_subjects(name: str) -> Iterator[tuple[str, str]]:
         if found := next((known for word in words if (known := _without_affix(word, subject))), ""):
             yield subject, found
     for subject in ROLE_OF:
-        inside = (long for long in sorted(_vocabulary(subject)) if len(long) >= COMPOUND)
-        if found := next((long for long in inside if any(long in word for word in words)), ""):
+        parts = (long for long in sorted(_vocabulary(subject)) if len(long) >= COMPOUND)
+        if found := next((long for long in parts if any(is_part_of_word(long, word) for word in words)), ""):
             yield subject, found
 
 
@@ -145,10 +148,14 @@ def _without_affix(word: str, subject: str) -> str:
     if ROLE_OF[subject] in (Role.IDENTIFIER, Role.HOUSEHOLD, Role.WEIGHT, Role.STRATUM):
         return ""
     known, before, after = _vocabulary(subject), AFFIXES["before"].split(), AFFIXES["after"].split()
-    cut = [word, *(word[len(part) :] for part in before if word.startswith(part))]
-    cut += [each[len(part) :] for each in cut[1:] for part in before if each.startswith(part)]
-    cut += [each[: -len(part)] for each in list(cut) for part in after if each.endswith(part)]
-    return next((each for each in cut if len(each) >= LETTERS and each in known), "")
+    if word in NO_AFFIX:
+        return ""
+    front = [word[len(part) :] for part in before if word.startswith(part)]
+    front += [each[len(part) :] for each in front for part in before if each.startswith(part)]
+    one = [word, *front, *(word[: -len(part)] for part in after if word.endswith(part))]
+    both = [each[: -len(part)] for each in front for part in after if each.endswith(part)]
+    allowed = [each for each in one if len(each) >= LETTERS] + [each for each in both if len(each) > LETTERS]
+    return next((each for each in allowed if each in known), "")
 
 
 # -- Whether the values of a column can be what its name says: a name alone suggests no role.

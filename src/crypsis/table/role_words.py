@@ -1,7 +1,7 @@
 """Words in the names of columns, by what they are about and by language, and the role that each subject suggests.
 
 Data only: `crypsis.table.profile` reads names with them. Words are written without accents, in small letters; a word
-of at least six letters is also found inside a longer one.
+of at least six letters is also found at the beginning or the end of a longer one.
 """
 
 from __future__ import annotations
@@ -326,6 +326,9 @@ AFFIXES: dict[str, str] = {
 
 NOT_AGES = ("agent", "agents", "agency", "agencies", "agenda", "agree", "agreed", "agreement", "agr", "agri", "aggr")
 """Words that begin like an age and are none."""
+
+NO_AFFIX = frozenset("learning learned learn".split())
+"""Words that look like another one with an affix and are none: no earning is in learning."""
 
 SEX_VALUES: tuple[frozenset[str], ...] = tuple(
     frozenset(words.split())

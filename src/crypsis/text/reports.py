@@ -335,6 +335,7 @@ _TEXTS = {
     Clue.SINGLING_OUT: "quasi-identifier: {share:.3g} % of the records have a unique value, by which they can be found",
     Clue.UNDECIDED: "neither name nor values show what it is; decide whether an intruder may know it",
     Clue.PRECAUTION: "neither name nor values show what it is; settled by the safest reading",
+    Clue.SAYING: "direct identifier: its texts say what {word} says of the same record",
     Clue.RESTORING: "published as it is, it would restore what is masked in {word}; masked with the quasi-identifiers",
     Clue.COMBINED: "who knows it and two other columns could find {share:.3g} % of the records; masked with the "
     "quasi-identifiers",

@@ -27,6 +27,8 @@ FINEST = 12
 """Decimals up to which a column is taken to be rounded when a derivation is compared with it."""
 CLOSE = 1e-9
 """Relative difference that reckoning leaves."""
+SINGLE = 5e-7
+"""The same for numbers that were stored in single precision, four of their last bits."""
 
 
 class Agreement(NamedTuple):
@@ -162,13 +164,18 @@ def agreement_with_derivation(derivation: Derivation, table: Table, name: str) -
     >>> people = Table.from_columns({"a": [1, 2, 3], "b": [2.0, 4.0, 7.0]})
     >>> agreement_with_derivation(read_derivation("2 * a"), people, "b")
     Agreement(records=3, kept=2)
+    >>> logs = Table.from_columns({"a": [2.0, 3.0], "b": np.log([2.0, 3.0]).astype(np.float32).tolist()})
+    >>> agreement_with_derivation(read_derivation("log(a)"), logs, "b").share
+    1.0
     """
     values = reckon_derivation(derivation, table)
     known = ~np.isnan(values) & ~table.missing(name)
     own, labels = table.column(name), _labels(derivation, table, name)
     given = values if labels is None else np.append(labels, np.nan)[np.nan_to_num(values, nan=-1).astype(int)]
     room = rounding_of_column(own[known]) if table.holds_numbers(name) else 0.0
-    near = np.abs(given[known] - own[known]) <= room + CLOSE * np.abs(own[known])
+    size = np.abs(own[known])
+    single = bool(np.all(np.abs(own[known].astype(np.float32) - own[known]) <= room + 1e-12 * size))
+    near = np.abs(given[known] - own[known]) <= np.maximum(room, SINGLE * single * size) + CLOSE * size
     return Agreement(int(known.sum()), int(near.sum()))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from math import lgamma, log
 
 import numpy as np
@@ -110,28 +110,28 @@ def _distinct(column: Floats) -> int:
 
 
 def _functions(values: dict[str, Floats], names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Logarithms, roots, squares and other units; of two numbers in different units the later one follows."""
+    """Logarithms, roots, squares and other units; of two that follow from each other the later one follows."""
     place = {name: number for number, name in enumerate(names)}
-    for name, column in values.items():
-        for lead, other in values.items():
-            known = np.flatnonzero(~np.isnan(column) & ~np.isnan(other))
-            if lead == name or len(known) < RECORDS:
-                continue
-            x, y = other[known][:TRIED], column[known][:TRIED]
-            if not _goes_with(x, y):
-                continue
-            quoted = derivation_name(lead)
-            with np.errstate(all="ignore"):
-                tried = {
-                    f"log({quoted})": np.log(x), f"log10({quoted})": np.log10(x), f"log({quoted} + 1)": np.log(x + 1),
-                    f"sqrt({quoted})": np.sqrt(x), f"{quoted}^2": x**2,
-                }  # fmt: skip
-            for text, guess in tried.items():
-                some = np.isfinite(guess)
-                if some.sum() >= RECORDS and np.allclose(guess[some], y[some], rtol=1e-4, atol=_step(y)):
-                    yield name, text
-            if place[name] > place[lead]:
-                yield from ((name, text) for text in _units(quoted, other[known], column[known]))
+    for name, lead in sorted(permutations(values, 2), key=lambda pair: place[pair[0]] < place[pair[1]]):
+        column, other = values[name], values[lead]
+        known = np.flatnonzero(~np.isnan(column) & ~np.isnan(other))
+        if len(known) < RECORDS:
+            continue
+        x, y = other[known][:TRIED], column[known][:TRIED]
+        if not _goes_with(x, y):
+            continue
+        quoted = derivation_name(lead)
+        with np.errstate(all="ignore"):
+            tried = {
+                f"log({quoted})": np.log(x), f"log10({quoted})": np.log10(x), f"log({quoted} + 1)": np.log(x + 1),
+                f"sqrt({quoted})": np.sqrt(x), f"{quoted}^2": x**2,
+            }  # fmt: skip
+        for text, guess in tried.items():
+            some = np.isfinite(guess)
+            if some.sum() >= RECORDS and np.allclose(guess[some], y[some], rtol=1e-4, atol=_step(y)):
+                yield name, text
+        if place[name] > place[lead]:
+            yield from ((name, text) for text in _units(quoted, other[known], column[known]))
 
 
 def _goes_with(x: Floats, y: Floats) -> bool:
