@@ -99,3 +99,13 @@ def test_trees_and_logit_find_a_like_share(fewest: int, monkeypatch: pytest.Monk
     found = attack(people, masked)
     assert found is not None
     assert found.found > 90.0
+
+
+def test_a_column_that_nobody_shows_teaches_nothing() -> None:
+    """Amounts that are blank in the whole file differ from nobody's by anything."""
+    rng = np.random.default_rng(0)
+    columns = {"amount": rng.random(1500), "group": rng.integers(0, 3, 1500).astype(float)}
+    people = Table.from_columns(columns, dict.fromkeys(columns, "quasi"))
+    found = attack(people, people.with_columns({"amount": np.full(1500, np.nan)}))
+    assert found is not None
+    assert found.found == pytest.approx(0.2)

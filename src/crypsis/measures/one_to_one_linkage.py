@@ -439,10 +439,14 @@ def _boost(features: Floats, there: Flags, right: Flags, learned: Flags, judged:
         max_iter=TREES, max_leaf_nodes=LEAVES, learning_rate=RATE, early_stopping=False, random_state=seed
     )
     found, asked = np.full(there[judged].shape, LEAST), there[judged]
+    shown, taught = features[learned][there[learned]], right[learned][there[learned]]
+    known = ~np.isnan(shown).all(axis=0)  # a feature that no learned candidate has cannot be binned
+    if not known.any():
+        return found
     # Threads that wait for each other take longer where others compute too; only libraries loaded by now are limited.
     with threadpool_limits(limits=1):
-        model.fit(features[learned][there[learned]], right[learned][there[learned]])
-        found[asked] = np.maximum(model.predict_proba(features[judged][asked])[:, 1], LEAST)
+        model.fit(shown[:, known], taught)
+        found[asked] = np.maximum(model.predict_proba(features[judged][asked][:, known])[:, 1], LEAST)
     return found
 
 
