@@ -245,3 +245,9 @@ def test_words_within_other_words_say_nothing() -> None:
     for name in ("Database_administrator", "Machine_learning_specialist", "WetFrass"):
         assert list(profile_name_subjects(name)) == [], name
     assert next(profile_name_subjects("monthlyearnings")) == ("money", "earnings")
+
+
+def test_a_weight_of_one_value_is_none_beside_the_real_one() -> None:
+    frame = pl.DataFrame({"sampling_weight": [100.0] * 60, "hh_weight": [50.5 + n % 7 for n in range(60)]})
+    found = {column.name: column.role for column in profile(wrap(frame)).columns}
+    assert found == {"sampling_weight": "other", "hh_weight": "weight"}

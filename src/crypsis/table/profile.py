@@ -209,9 +209,12 @@ class ColumnEvidence:
         return self.distinct >= ENOUGH and 1 / LARGEST_HOUSEHOLD <= self.spread < 1.0
 
     def _weighs(self, words: list[str], word: str) -> bool:
-        """Whether the numbers are sampling weights: so called, scaled to the sample, or counts of people."""
+        """Whether the numbers are sampling weights: so called, scaled to the sample, or counts of people.
+
+        One value for all records weighs nobody more than others.
+        """
         numbers = self.numbers
-        if numbers is None or not len(numbers) or numbers.min() < 0:
+        if numbers is None or self.distinct < 2 or numbers.min() < 0:
             return False
         if word in SURELY_WEIGHTS.split() or set(words) & set(SURVEY.split()):
             return True
