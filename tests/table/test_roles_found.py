@@ -160,14 +160,12 @@ def test_the_survey_of_the_world_bank() -> None:
     seen = {column.name: column.role for column in profile(read_table(reference("testdata.csv"))).columns}
     assert [seen[name] for name in ("ori_hid", "sampling_weight", "household_weights")] == [
         "household",
-        "weight",
+        "other",  # one value for all records
         "weight",
     ]
     assert {seen[name] for name in ("expend", "income", "savings")} == {"confidential"}
-    assert {role for name, role in seen.items() if name not in ("ori_hid", "expend", "income", "savings")} == {
-        "quasi",
-        "weight",
-    }
+    kept = ("ori_hid", "sampling_weight", "expend", "income", "savings")
+    assert {role for name, role in seen.items() if name not in kept} == {"quasi", "weight"}
 
 
 def test_a_sorted_file_has_no_households() -> None:
@@ -248,6 +246,6 @@ def test_words_within_other_words_say_nothing() -> None:
 
 
 def test_a_weight_of_one_value_is_none_beside_the_real_one() -> None:
-    frame = pl.DataFrame({"sampling_weight": [100.0] * 60, "hh_weight": [50.5 + n % 7 for n in range(60)]})
+    frame = pl.DataFrame({"sampling_weight": [100.0] * 60, "household_weight": [50.5 + n % 7 for n in range(60)]})
     found = {column.name: column.role for column in profile(wrap(frame)).columns}
-    assert found == {"sampling_weight": "other", "hh_weight": "weight"}
+    assert found == {"sampling_weight": "other", "household_weight": "weight"}
