@@ -478,22 +478,23 @@ def ruin_text(ruins: Sequence[Ruin]) -> str:
 
     >>> ruin_text([crypsis.Ruin("town", "vanished", 22.0, 10.0)])
     'ruined: town (the values of 22 % of the records vanished, at most 10 % allowed)'
+    >>> ruin_text([crypsis.Ruin(name, "constant", 100.0, 0.0) for name in ("sex", "age")])
+    'ruined: sex, age (one value left)'
     """
-    parts = []
-    for column in ruined_columns(ruins):
+    constant = [ruin.column for ruin in ruins if ruin.harm == "constant"]  # what else is wrong with it follows
+    parts = [f"{listing(constant)} (one value left)"] if constant else []
+    for column in [each for each in ruined_columns(ruins) if each not in constant]:
         own = "; ".join(_one(ruin) for ruin in ruins if ruin.column == column)
         parts.append(f"{column} ({own})")
-    return f"ruined: {', '.join(parts)}" if parts else ""
+    return f"ruined: {'; '.join(parts)}" if parts else ""
 
 
 def _one(ruin: Ruin) -> str:
     found, most = number_text(round(ruin.found, 2)), f"at most {number_text(ruin.at_most)} % allowed"
-    if ruin.harm == "constant":
-        return "it has one value left"
     if ruin.harm == "total":
         return f"its total changed by {found} %, {most}"
     if ruin.harm == "loss":
-        return f"{found} % of its information is lost, {most}"
+        return f"more than {number_text(ruin.at_most)} % of its information is lost"
     if ruin.harm == "distance":
         return f"its distribution moved by {found} % of the records, {most}"
     if ruin.harm == "tail":
