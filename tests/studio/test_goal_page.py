@@ -123,7 +123,7 @@ def test_the_check_never_calls_a_plan_sound_that_no_release_can_follow(session: 
     assert not set(found.stops) & set(found.notes)
     text = client.post("/goal/check", data={}).text
     assert "is sound" not in text
-    assert "nothing can be released yet" in text
+    assert "A search can start. Decided before a release" in text
     assert "banner good" not in text
     assert "[[" not in text
     assert "because =" not in text
