@@ -283,7 +283,7 @@ def describe_before_search(session: Session) -> dict[str, Any] | None:
         plan = session.plan
     except CrypsisError:
         return None
-    units = {axis: " %" for axis in AXES}
+    units = dict.fromkeys(AXES, " %")
     return {
         "budget": dict(BUDGETS).get(str(plan.run.budget), plan.run.budget or "as long as each search finds more"),
         "demands": [
