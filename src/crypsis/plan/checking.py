@@ -348,7 +348,7 @@ def _some(table: Table, look_at: int) -> tuple[Table, str]:
 
 
 class _Assumed(NamedTuple):
-    """Confidential columns by which people will be found: those without a reason by name, and what is said of others."""
+    """Confidential columns by which people will be found: by name without a reason, and what is said of others."""
 
     unstated: dict[str, str]
     stated: list[str]

@@ -42,7 +42,7 @@ from crypsis.text.cards import (
     weighted_rows,
     weighted_text,
 )
-from crypsis.text.reports import number_text, offer_title_for_reports, percent_text
+from crypsis.text.reports import integer_text, number_text, offer_title_for_reports, percent_text
 
 COLOURS = 18
 """Colours of the picture."""
@@ -284,10 +284,14 @@ def describe_before_search(session: Session) -> dict[str, Any] | None:
     except CrypsisError:
         return None
     units = dict.fromkeys(AXES, " %")
+    everyone = "what each intruder knows" if plan.scenario else "all quasi-identifiers"
     return {
         "budget": dict(BUDGETS).get(str(plan.run.budget), plan.run.budget or "as long as each search finds more"),
         "demands": [
-            *(model.statement().replace("{columns}", "what each intruder knows") for model in plan.models()),
+            *(
+                model.statement().replace("{columns}", listing(model.quasi_identifiers) or everyone)
+                for model in plan.models()
+            ),
             *(f"{each.measure} at most {each.at_most:g}{units.get(each.measure, '')}" for each in plan.limit),
             *(f"{use.title} at most {use.tolerance:g} % apart" for use in plan.use if use.treated_as == "limit"),
         ],
@@ -451,9 +455,14 @@ def _draw_candidates(session: Session, tried: dict[str, CandidateReader]) -> dic
         ]
     )
     shown, miss = thin_evenly(rows, MOST_CANDIDATES), max((each.miss for each in found if len(each.points)), default=0)
-    some = f"{len(shown)} of {len(rows)}" if len(shown) < len(rows) else f"{len(rows)}"
-    near = f" (loss within about {percent_text(miss)} %)" if miss > 0 else ""
-    words = f"Faint dots: {some} candidates, tried and not measured, where the search's own scores put them{near}."
+    scored = sum(each.tried for each in found)
+    near = f", within about {percent_text(miss)} %" if miss > 0 else ""
+    unplaced = [run.plan.search[each.search].name for each in found if each.tried and not len(each.points)]
+    rest = f" Those of {listing(unplaced)} cannot be placed yet." if unplaced else ""
+    words = (
+        f"Faint dots: {integer_text(len(shown))} of {integer_text(scored)} candidates tried and not measured; "
+        f"their loss and risk are read off the measured ones{near}.{rest}"
+    )
     dots = [[round(loss, 2), round(risk, 2), int(colour) % COLOURS] for loss, risk, colour in shown.tolist()]
     return {"dots": dots, "words": words if dots else ""}
 
