@@ -221,7 +221,7 @@ def goal_questions(session: Session) -> dict[str, Any]:
 
 SMALL_FILE = 5_000
 """Records up to which ten seconds of search find something."""
-MOST_IN_BRIEF = 90
+MOST_IN_BRIEF = 115
 """Characters in which the card of a rulebook says what it demands, if one rule does not take more."""
 IN_FIGURES = ("model", "class-size", "cells", "risk", "ages", "dates", "postcodes")
 """Demands of rulebooks that tell them apart; the others are about names of columns, their order and reasons."""

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, TableError
+from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, TableError, listing
 from crypsis.plan.sections import AXES
 from crypsis.release.findings import SHORTEST_REASON
 from crypsis.rulebook import Rulebook, RuleResult, read_rulebook
@@ -236,9 +236,9 @@ class _ReleasePage:
 
     @changes("/release/accept")
     def accept(self, request: Request, form: Form) -> Response:
-        """Accept what was found about a column, or a rule that is not kept, with a reason, or take it back.
+        """Accept what was found about columns, or a rule that is not kept, with a reason, or take it back.
 
-        One reason is given for all that was found about the column.
+        One reason is given for all that was found about the columns.
         """
         session = self.studio.session
         reason, rule = "" if one(form, "do") == "take-back" else one(form, "reason"), one(form, "rule")
@@ -246,8 +246,8 @@ class _ReleasePage:
         if rule:
             keys, what = (rule,), "the rule"
         else:
-            card = _card(session, one(form, "column"))
-            keys, what = card.keys, card.column
+            cards = [_card(session, name) for name in form.get("column", ("",))]
+            keys, what = tuple(key for card in cards for key in card.keys), listing([card.column for card in cards])
         if reason and len(reason) < SHORTEST_REASON:
             raise PlanError(f"{what}: write the reason in words, e.g. known to nobody outside the office")
         book = _decisions(session).book()
