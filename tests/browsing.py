@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -26,7 +27,7 @@ from crypsis.studio.jobs import Job
 from crypsis.studio.pages import home
 from crypsis.studio.server import build_file
 from crypsis.studio.studio import Studio
-from crypsis.studio.workspace import Workspace
+from crypsis.studio.workspace import REGISTER, Workspace
 
 PATIENCE = 240.0
 """Seconds until a wait is given up: kernels may have to be compiled first, and the machine be busy."""
@@ -93,7 +94,8 @@ class Server:
         found = re.search(r"http://\S+", line)
         assert found, self.errors.read_text()
         self.address = found[0]
-        self.base = self.address.split("/?")[0]
+        place = self.address.split("/?")[0]
+        self.base = place if "/s/" in place else f"{place}/s/{_first_file(home)}"
         self.pass_: Any = None
         """What a browser that has entered holds."""
 
@@ -108,6 +110,11 @@ class Server:
                 self.process.wait(60)
             except subprocess.TimeoutExpired:
                 self.kill()
+
+
+def _first_file(home: Path) -> str:
+    """The address of the file that a studio opened last."""
+    return str(json.loads((home / REGISTER).read_text(encoding="utf-8"))[0]["id"])
 
 
 @contextmanager

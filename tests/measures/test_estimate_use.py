@@ -151,6 +151,9 @@ def test_one_line_says_what_a_use_is() -> None:
         analysis="total", target="pay", columns=("town",), weights="w"
     )
     assert read("share town + age") == EstimateUse(analysis="share", columns=("town", "age"))
+    assert read("mean weight by town") == EstimateUse(analysis="mean", target="weight", columns=("town",))
+    assert read("total weight weight w") == EstimateUse(analysis="total", target="weight", weights="w")
+    assert read("weight ~ age weight w") == EstimateUse(target="weight", columns=("age",), weights="w")
     for wrong in (
         "pay",
         "pay ~",

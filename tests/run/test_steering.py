@@ -16,7 +16,7 @@ from crypsis.engines import Serial
 from crypsis.errors import SearchError
 from crypsis.evolution.focus import Focus
 from crypsis.run import Run
-from crypsis.run.steering import LOG, Entry, InForce, SteeringLog, fold_entries
+from crypsis.run.steering import LOG, Entry, InForce, SteeringLog, digest_solution_key, fold_entries
 from run.runs import PLAN, begun, bits, finished, folder_with
 
 COMPOSITE = (
@@ -270,6 +270,32 @@ def test_more_like_a_solution_is_a_box_around_it_by_its_own_search(plan: Path, w
     assert [found.stops(place) for place in range(3)] == [False, True, True]
     with pytest.raises(SearchError, match="without search"):
         whole.steer("more", solution=1)
+
+
+LEVELS = (
+    PLAN[: PLAN.index("[[search]]")]
+    + '[[search]]\nname = "pbg-ea"\npopulation = 12\nmethod = "pbg"\n'
+    + PLAN[PLAN.index("[[waive]]") :]
+    .replace('"4 generations"', '"30 generations"')
+    .replace("points = 6", "points = 40")
+)
+
+
+def test_more_like_a_solution_breeds_from_what_is_most_like_it(tmp_path: Path) -> None:
+    """The genome is found by a digest of its key, so that another run obeys in the same way."""
+    plan = folder_with(tmp_path / "job", LEVELS)
+    run = begun(plan, tmp_path / "first", engine=Serial())
+    steps = run.proceed()
+    while not (found := [s for s in run.solutions if s.title == "pbg-ea"]):
+        next(steps)
+    liked = found[-1].number
+    entry = run.steer("more", solution=liked)
+    steps.close()
+    run.close()
+    steered_run = finished(Run.resume(tmp_path / "first"))
+    assert digest_solution_key(steered_run.store.solution(liked).key) == entry.key
+    again = begun(plan, tmp_path / "again", engine=Serial(), steered_by=steered_run.steering)
+    assert sorted(bits(finished(again))) == sorted(bits(steered_run))
 
 
 # -- child runs --

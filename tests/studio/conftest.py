@@ -60,7 +60,9 @@ class Visitor:
     def enter(self, server: Server, **settings: Any) -> Any:
         """A new browser window on the studio's first page."""
         page = self.page(self.context(**settings, storage_state=server.pass_))
-        page.goto(server.address if server.pass_ is None else server.base)
+        if server.pass_ is None:
+            page.goto(server.address)
+        page.goto(server.base)
         page.wait_for_selector("body[data-ready]")
         server.pass_ = page.context.storage_state()
         return page

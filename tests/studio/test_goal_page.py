@@ -123,10 +123,38 @@ def test_the_check_never_calls_a_plan_sound_that_no_release_can_follow(session: 
     assert not set(found.stops) & set(found.notes)
     text = client.post("/goal/check", data={}).text
     assert "is sound" not in text
-    assert "nothing can be released yet" in text
+    assert "A search can start. Decided before a release" in text
     assert "banner good" not in text
     assert "[[" not in text
     assert "because =" not in text
+
+
+def test_reasons_and_roles_are_given_where_the_check_asks_for_them(session: Session, client: TestClient) -> None:
+    """What stops a release is decided beside the sentence that says so, with what whoever knows it would find."""
+    document = session.document
+    for name in ("income", "diagnosis"):
+        document["columns"][name] = {"role": "confidential", "kind": session.plan.columns[name].kind}
+    assert session.save(document) == []
+    text = client.post("/goal/check", data={}).text
+    assert {name for name in ("income", "diagnosis") if f'value="{name}" checked' in text} == {"income", "diagnosis"}
+    assert "whoever knows income" in text
+    assert client.post("/goal/unknown", data={"column": "income", "reason": "so"}).status_code == 422
+    assert client.post("/goal/unknown", data={"reason": "known to nobody"}).status_code == 422
+    given = client.post("/goal/unknown", data={"column": "income", "reason": "paid in private"})
+    assert given.status_code == 200, given.text
+    assert session.plan.columns["income"].because == "paid in private"
+    again = given.json()["parts"]["estimate"]
+    assert 'value="income"' not in again
+    assert "the plan says why nobody outside knows income: paid in private" in again
+    assert client.post("/goal/unknown", data={"column": "diagnosis", "do": "protect"}).status_code == 200
+    assert session.plan.columns["diagnosis"].role == "quasi"
+
+
+def test_a_rulebook_says_on_its_card_what_it_demands(client: TestClient) -> None:
+    text = client.get("/goal").text
+    assert "k-anonymity at least 5; l-diversity at least 2; record-linkage at most 20 %; 6 more rules" in text
+    assert "every published category has at least 11 records" in text
+    assert '<option value="10s">ten seconds</option>' in text
 
 
 def test_the_check_answers_within_two_seconds(session: Session, client: TestClient) -> None:

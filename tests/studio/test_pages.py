@@ -110,6 +110,45 @@ def test_the_decision_is_on_one_screen(server: Server, visitor: Any, width: int,
     page.wait_for_selector("#look-column svg")
 
 
+def test_the_picture_and_the_panel_never_part(server: Server, visitor: Any) -> None:
+    """Offers are buttons, marks have sentences, figures have definitions, and no title stands over other figures."""
+    page = visitor.enter(server, viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    visitor.session(page)
+    settle(page, server, "/explore")
+    chosen = page.inner_text("#head-chosen")
+    assert page.inner_text("#front-summary").startswith(f"Solution {chosen} is chosen")
+    assert page.inner_text("#panel-title") == f"Solution {chosen}"
+    assert page.inner_text("#choose").startswith("Chosen")
+    page.locator("#offers button").last.click()
+    picked = page.locator("#offers button").last.get_attribute("data-number")
+    until(page, "n => document.getElementById('panel-title').textContent === `Solution ${n}`", picked)
+    undefined = "[...document.querySelectorAll('#panel .big dt')].filter(e => !e.querySelector('.def .define')).length"
+    assert page.evaluate(undefined) == 0
+    point = page.locator("#front-chart .pt.on").first
+    point.hover(force=True)
+    page.wait_for_selector("#front-chart .tip:not([hidden])")
+    assert "% of the people are found" in page.inner_text("#front-chart .tip")
+    looks = "kind => { const e = document.querySelector(`#symbols .pt.${kind}`); return getComputedStyle(e).fill; }"
+    assert page.evaluate(looks, "on") != page.evaluate(looks, "beaten")
+    spread = """() => {
+        const at = [...document.querySelectorAll('#front-chart .pt.on')].map(e => e.getBoundingClientRect().x);
+        return (Math.max(...at) - Math.min(...at)) / document.getElementById('front-chart').clientWidth; }"""
+    if page.locator("#front-chart .pt.on").count() > 1:
+        assert page.evaluate(spread) > 0.4, "what is far out does not take the room of the front"
+    page.mouse.move(0, 0)
+    page.route("**/solution/**", lambda route: route.abort())  # as if the studio were gone
+    before = page.inner_text("#panel-title"), page.inner_text("#panel .big")
+    page.focus("#walk")
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowRight", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(50)
+        now = page.inner_text("#panel-title"), page.inner_text("#panel .big")
+        assert (now[0] == before[0]) == (now[1] == before[1])
+    page.unroute("**/solution/**")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+
+
 WIDE = ",".join(f"c{number}" for number in range(10_000)) + "\n" + ",".join("1" for _ in range(10_000)) + "\n"
 BAD = {
     "empty": ("people.csv", b"", "is empty"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -179,6 +179,7 @@ class Elitist(Generations):
     copies: int = 0  # how many members may be the same solution; 0 for any number
     muting: Muting | None = None  # the rule that disables unproductive operators; never if None
     focus: Focus | None = None  # where parents are drawn from; everywhere if None
+    like: Genome | None = field(default=None, compare=False)  # what parents are most like, if wanted
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -189,8 +190,9 @@ class Elitist(Generations):
         """Breed children; see `Breeding.propose`."""
         children: list[Child] = []
         ranked = truncation(self.fitness(state.scores), len(state.genomes))
-        if self.focus is not None:
-            ranked = ranked[np.isin(ranked, _find_parents(self.focus, state.scores))]
+        if self.focus is not None or self.like is not None:
+            near = _find_parents(self.focus, state.scores, state.genomes, self.like)
+            ranked = ranked[np.isin(ranked, near)]
         for application in self.applications:
             operator = application.operator
             if operator.name in state.muted:
@@ -226,6 +228,7 @@ class Archived(Generations):
     # how candidates of the tournament are ranked
     order: Order = StrengthOrder()  # noqa: RUF009 - frozen
     focus: Focus | None = None  # where parents are drawn from; everywhere if None
+    like: Genome | None = field(default=None, compare=False)  # what parents are most like, if wanted
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -236,7 +239,7 @@ class Archived(Generations):
         """Breed children; see `Breeding.propose`."""
         pool = (*state.genomes, *state.frontier.genomes)
         scores = np.vstack([state.scores, state.frontier.scores.reshape(-1, state.scores.shape[1])])
-        order, near = self.order(scores), _find_parents(self.focus, scores)
+        order, near = self.order(scores), _find_parents(self.focus, scores, pool, self.like)
         chosen = near[tournament(order[near], self.size, streams[SELECTION])]
         return _mate_in_strategy(self.crossover, self.mutation, self.crossover_rate, chosen, pool, streams)
 
@@ -248,12 +251,19 @@ class Archived(Generations):
         )
 
 
-def _find_parents(focus: Focus | None, scores: Floats) -> NDArray[np.int64]:
-    """Positions of the members that may be parents.
+def _find_parents(
+    focus: Focus | None, scores: Floats, genomes: Sequence[Genome], like: Genome | None
+) -> NDArray[np.int64]:
+    """Positions of the members that may be parents: those in focus, or those whose genomes are most like another one.
 
     `scores` float64[n, m]; returns int64[l].
     """
-    return find_focused(focus, scores, max(2, len(scores) // SHARE_IN_FOCUS))
+    least = max(2, len(scores) // SHARE_IN_FOCUS)
+    if like is None or any(genome.shape != like.shape for genome in genomes):
+        return find_focused(focus, scores, least)
+    differ = np.array([np.mean(genome != like) for genome in genomes])
+    far = np.zeros(len(scores)) if focus is None else focus.distances(scores)
+    return np.sort(np.lexsort((far, differ))[:least])
 
 
 def _mate_in_strategy(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import scipy
@@ -247,6 +247,29 @@ class PreparedEstimates:
     known: Flags
 
 
+def _read_analysis(text: str) -> tuple[UsedAnalysis, str, str, tuple[str, ...]] | None:
+    """Kind, target, event and columns of a use without its weight; None if the text is no use."""
+    kind: str
+    if "~" in text:
+        kind, (target, _, rest) = "regression", text.partition("~")
+    else:
+        kind, _, body = text.partition(" ")
+        target, _, rest = body.partition(" by ") if kind != "share" else ("", "", body)
+    event = ""
+    if kind == "regression":
+        target, equal, event = target.partition("=")
+        target = target if not equal or event.strip() else ""
+    target, columns = target.strip(), tuple(name.strip() for name in rest.split("+")) if rest.strip() else ()
+    shapes = {
+        "regression": bool(target and columns),
+        **{each: bool(target) for each in OF_ALL},
+        "share": bool(columns),
+    }
+    if not shapes.get(kind) or not all(columns):
+        return None
+    return cast(UsedAnalysis, kind), target, event.strip(), columns
+
+
 @measures.add("estimate-use")
 class EstimateUse(DeclaredUse):
     """A regression, means by groups, totals or a table of shares, judged by its confidence intervals.
@@ -324,26 +347,14 @@ class EstimateUse(DeclaredUse):
         PlanError
             If the line is none of these forms.
         """
-        head, weight = re.fullmatch(r"(.*?)(?:\s+weight\s+(\S.*))?", text.strip(), re.DOTALL).groups()  # type: ignore[union-attr]
-        if "~" in head:
-            kind, (target, _, rest) = "regression", head.partition("~")
-        else:
-            word, _, body = head.strip().partition(" ")
-            kind, (target, _, rest) = word, body.partition(" by ") if word != "share" else ("", "", body)
-        event = ""
-        if kind == "regression":
-            target, equal, event = target.partition("=")
-            target = target if not equal or event.strip() else ""
-        columns = tuple(name.strip() for name in rest.split("+")) if rest.strip() else ()
-        shapes = {
-            "regression": bool(target.strip() and columns),
-            **{each: bool(target.strip()) for each in OF_ALL},
-            "share": bool(columns),
-        }
-        if not shapes.get(kind) or not all(columns):
+        weighted = re.fullmatch(r"(.*)\s+weight\s+(\S.*)", text.strip(), re.DOTALL)
+        parts = None if weighted is None else _read_analysis(weighted[1])
+        weight = "" if weighted is None or parts is None else weighted[2].strip()
+        parts = parts or _read_analysis(text.strip())  # a column may be called weight
+        if parts is None:
             raise PlanError(f"the use {text!r} cannot be read; write it as one of {FORMS}")
-        found = {"target": target.strip(), "event": event.strip(), "weights": (weight or "").strip()}
-        return cls(analysis=kind, columns=columns, **found)
+        kind, target, event, columns = parts
+        return cls(analysis=kind, columns=columns, target=target, event=event, weights=weight)
 
     def scope(self) -> tuple[str, ...]:
         return tuple(name for name in (self.target, *self.columns, *named_weight(self.weights)) if name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -53,6 +54,9 @@ class Check:
     problems: tuple[str, ...]  # what must be corrected
     stops: tuple[str, ...] = ()  # what a search can run in spite of and no release can
     notes: tuple[str, ...] = ()  # what is worth knowing
+    # confidential columns by which people will be found and of which nobody said why no one outside knows them, each
+    # with the remark about it that is one of `stops`
+    unstated: Mapping[str, str] = field(default_factory=dict)
     rows: int = 0  # records of the table
     estimates: tuple[Estimate, ...] = field(default=())  # size of each search
     # how long the run takes: its budget; None where that is a number of generations or evaluations
@@ -83,11 +87,13 @@ def check_before_run(
     # Searches would only miss the hierarchies that cannot be read, which are reported already.
     problems += against(plan.model_copy(update={"search": ()}) if unread else plan, table)
     single = _single(plan, table)
-    stops = (*_list_stops(plan, table, look_at), *single.refused)
-    notes = (*table.notes, *single.waived, *_list_notes(plan, table))
+    assumed = _assumptions(plan, table)
+    stops = (*_list_stops(plan, table, assumed.unstated, look_at), *single.refused)
+    notes = (*table.notes, *single.waived, *assumed.stated, *_list_notes(plan, table))
     estimates = () if problems or not estimate else tuple(_estimates(plan, table))
     limit = read_plan_budget(plan.run.budget).seconds if plan.run.budget else math.inf
-    return Check(tuple(problems), stops, notes, len(table), estimates, limit if math.isfinite(limit) else None)
+    seconds = limit if math.isfinite(limit) else None
+    return Check(tuple(problems), stops, notes, assumed.unstated, len(table), estimates, seconds)
 
 
 def _table(plan: Plan, folder: Path) -> tuple[Table | None, list[str]]:
@@ -189,13 +195,13 @@ def _scenario_obstacle(measure: Measure, table: Table, knows: tuple[str, ...]) -
     return reasons[0] if reasons and all(reasons) else ""
 
 
-def _list_stops(plan: Plan, table: Table, look_at: int) -> list[str]:
+def _list_stops(plan: Plan, table: Table, unstated: Mapping[str, str], look_at: int) -> list[str]:
     """What no release can follow, although a search can run."""
     found = [
         *_find_undecided(table),
         *_weights(table),
         *_dependences(plan, table, look_at),
-        *_assumptions(plan, table),
+        *unstated.values(),
         *_find_silent(plan, table),
     ]
     risky = any(each.measure == "risk" or getattr(each.build(), "aim", "") == "risk" for each in plan.limit)
@@ -341,16 +347,28 @@ def _some(table: Table, look_at: int) -> tuple[Table, str]:
     return table.take(rows), f" ({look_at} drawn were looked at)"
 
 
-def _assumptions(plan: Plan, table: Table) -> list[str]:
-    """Confidential columns by which people will be found, and of which nobody said that no one outside knows them."""
-    stated = set(table.confidential) - set(plan.list_unstated())
-    stated |= {each.column for each in plan.waive if each.finding is FindingKind.ASSUMPTION}
-    return [
-        f"{attack_finding_text(each)}, about, where the other columns are masked: no release before "
-        f"{each.columns[0]} has the "
-        f'role quasi, or because = "…" in its line says why nobody outside knows it'
-        for each in preview_findings(table.drop(_columns_made_anew(plan, table)), stated=stated)
-    ]
+class _Assumed(NamedTuple):
+    """Confidential columns by which people will be found: by name without a reason, and what is said of others."""
+
+    unstated: dict[str, str]
+    stated: list[str]
+
+
+def _assumptions(plan: Plan, table: Table) -> _Assumed:
+    """Confidential columns by which people will be found if somebody outside knows them, and what was said of them."""
+    reasons = {each.column: each.because for each in plan.waive if each.finding is FindingKind.ASSUMPTION}
+    reasons |= {n: plan.columns[n].because for n in table.confidential if n not in plan.list_unstated()}
+    found = _Assumed({}, [])
+    for each in preview_findings(table.drop(_columns_made_anew(plan, table))):
+        name, said = each.columns[0], f"{attack_finding_text(each)}, about, where the other columns are masked"
+        if name in reasons:
+            found.stated.append(f"{said}; the plan says why nobody outside knows {name}: {reasons[name]}")
+        else:
+            found.unstated[name] = (
+                f'{said}: no release before {name} has the role quasi, or because = "…" in its line says why nobody '
+                f"outside knows it"
+            )
+    return found
 
 
 def _columns_made_anew(plan: Plan, table: Table) -> list[str]:

@@ -1,8 +1,10 @@
 """Candidates that searches tried and did not measure: where each lies in loss and risk, as far as that is known.
 
-A checkpoint remembers the scores of the candidates of its search. The loss a search works with may be a quick stand-in
-for the loss that is measured. The solutions of the search have both, so that a rising curve through them (isotonic
-regression) reads the loss of other candidates off their scores; how far it misses the solutions is told beside it.
+A checkpoint remembers the scores of the candidates of its search, which may be quick stand-ins for what is measured.
+The solutions of the search have both. Scores that are loss and risk stay as they are. Where the second alone is the
+risk, a rising curve through the solutions (isotonic regression) reads the loss off the first. Where the scores are
+other figures, loss and risk are those of the measured solutions with the nearest scores. How far the reading misses a
+solution that it is not told is said beside it.
 """
 
 from __future__ import annotations
@@ -12,18 +14,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from crypsis.evolution.state import read_known_scores
+from crypsis.kernels.arrays import Floats
 from crypsis.run.choosing import Solution
 from crypsis.run.store import Store
 
-FEWEST = 4
-"""Solutions of a search by which the losses of its other candidates are read."""
+FEWEST = 2
+"""Measured solutions of a search by which its other candidates are placed."""
+NEIGHBOURS = 3
+"""Measured solutions with the nearest scores, by which both figures are read; at least twice as many are needed."""
 SAME = 0.5
-"""Per cent by which the risk of a score may differ from the measured one, at the median; else it is another figure."""
+"""Per cent by which a score may differ from what is measured, at the median; else it is another figure."""
 MOST_MISS = 5.0
-"""Per cent of loss by which the curve may miss at the median; beyond it candidates of the search are not placed."""
+"""Per cent by which the reading may miss at the median; beyond it candidates of the search are not placed."""
+MOST_PLACED = 4_000
+"""Candidates of one search that are placed, evenly spaced in the order of trying."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +37,9 @@ class TriedCandidates:
     """Candidates of one search that were scored and not measured."""
 
     search: int  # place of the search in the plan
-    tried: int  # candidates that the checkpoint remembers, measured ones too
-    points: NDArray[np.float64]  # float64[n, 2]: loss and risk, in the order in which they were tried
-    miss: float  # per cent of loss by which solutions of the search differ from this reading, at the median
+    tried: int  # candidates that the checkpoint remembers and that are not measured
+    points: Floats  # float64[n, 2]: loss and risk, in the order in which they were tried
+    miss: float  # per cent by which a solution that the reading is not told differs from it, at the median
 
 
 def place_candidates(
@@ -48,26 +54,66 @@ def place_candidates(
     >>> place_candidates(0, known, measured).points.tolist()
     [[25.0, 6.0]]
     """
-    nothing = TriedCandidates(search, len(known), np.empty((0, 2)), 0.0)
-    both = [(*known[key][:2], *figures) for key, figures in measured.items() if key in known and len(known[key]) > 1]
-    rest = np.array([scores[:2] for key, scores in known.items() if key not in measured and len(scores) > 1])
-    if len(both) < FEWEST or not len(rest):
+    both = np.array([(*known[key][:2], *found) for key, found in measured.items() if key in known]).reshape(-1, 4)
+    others = [scores[:2] for key, scores in known.items() if key not in measured and len(scores) > 1]
+    nothing = TriedCandidates(search, len(others), np.empty((0, 2)), 0.0)
+    if len(both) < FEWEST or not others:
         return nothing
-    score, risk, loss, found = np.array(sorted(both)).T
-    if np.median(np.abs(risk - found)) > SAME:
-        return nothing
+    rest = thin_evenly(np.array(others), MOST_PLACED)
+    rest = rest[np.isfinite(rest).all(axis=1)]
+    loss_off, risk_off = np.median(np.abs(both[:, :2] - both[:, 2:]), axis=0)
+    if risk_off > SAME:
+        points, miss = _read_by_neighbours(both, rest)
+    elif loss_off <= SAME:
+        points, miss = rest, float(loss_off)
+    else:
+        points, miss = _read_losses(both, rest)
+    return TriedCandidates(search, len(others), points, miss) if miss <= MOST_MISS else nothing
+
+
+def _read_losses(both: Floats, rest: Floats) -> tuple[Floats, float]:
+    """Losses read off the first score between the measured ones; the second score is the risk.
+
+    `both` float64[n, 4]: scores, then loss and risk; `rest` float64[m, 2]: scores; returns float64[l, 2] and the miss.
+    """
+    score, _, loss, _ = both[np.lexsort(both.T[::-1])].T
     curve = np.asarray(scipy.optimize.isotonic_regression(loss).x)
-    miss = float(np.median(np.abs(curve - loss)))
-    inside = (rest[:, 0] >= score[0]) & (rest[:, 0] <= score[-1]) & np.isfinite(rest).all(axis=1)
-    if miss > MOST_MISS:
-        return nothing
-    rest = rest[inside]
-    return TriedCandidates(
-        search, len(known), np.stack([np.interp(rest[:, 0], score, curve), rest[:, 1]], axis=1), miss
+    if len(score) > FEWEST:  # each between its neighbours, as if it had not been measured
+        span = np.maximum(score[2:] - score[:-2], 1e-12)
+        between = curve[:-2] + (curve[2:] - curve[:-2]) * np.clip((score[1:-1] - score[:-2]) / span, 0.0, 1.0)
+        miss = float(np.median(np.abs(between - loss[1:-1])))
+    else:
+        miss = float(curve[-1] - curve[0]) / 2.0
+    inside = rest[(rest[:, 0] >= score[0]) & (rest[:, 0] <= score[-1])]
+    return np.stack([np.interp(inside[:, 0], score, curve), inside[:, 1]], axis=1), miss
+
+
+def _read_by_neighbours(both: Floats, rest: Floats) -> tuple[Floats, float]:
+    """Losses and risks of the measured solutions with the nearest scores, by ranks, the nearer the more.
+
+    `both` float64[n, 4]: scores, then loss and risk; `rest` float64[m, 2]: scores; returns float64[m, 2] and the miss.
+    """
+    if len(both) < 2 * NEIGHBOURS:
+        return np.empty((0, 2)), 0.0
+    ends = np.sort(both[:, :2], axis=0)
+    ours, theirs = (
+        np.stack([np.searchsorted(ends[:, axis], scores[:, axis]) for axis in (0, 1)], axis=1) / len(both)
+        for scores in (both, rest)
     )
 
+    def read(places: Floats, skip_self: bool) -> Floats:
+        far = np.abs(places[:, None, :] - ours[None, :, :]).sum(axis=2)
+        if skip_self:
+            np.fill_diagonal(far, np.inf)
+        near = np.argpartition(far, NEIGHBOURS - 1, axis=1)[:, :NEIGHBOURS]
+        weights = 1.0 / (np.take_along_axis(far, near, axis=1) + 0.5 / len(both))
+        return np.asarray((both[near, 2:] * weights[:, :, None]).sum(axis=1) / weights.sum(axis=1)[:, None])
 
-def thin_evenly(points: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    miss = float(np.median(np.abs(read(ours, skip_self=True) - both[:, 2:]), axis=0).max())
+    return read(theirs, skip_self=False), miss
+
+
+def thin_evenly(points: Floats, most: int) -> Floats:
     """At most so many rows, evenly spaced in their order."""
     if len(points) <= most:
         return points

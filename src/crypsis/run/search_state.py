@@ -28,7 +28,7 @@ from crypsis.plan import Plan
 from crypsis.run.choosing import BASELINE, Solution
 from crypsis.run.clock import charged_now
 from crypsis.run.seeding import Seed, measure_seed_tasks
-from crypsis.run.steering import Entry, Obedience
+from crypsis.run.steering import Entry, Obedience, digest_solution_key
 from crypsis.run.store import GenerationRecord, Row, Store
 from crypsis.searches.search import Search
 from crypsis.table.precision import at_source_precision
@@ -370,11 +370,14 @@ class SearchState:
     seeds: list[Seed] = field(default_factory=list)
     sown: int = 0
 
+    store: Store | None = field(default=None, init=False, repr=False)  # where its solutions are looked up
+
     def __post_init__(self) -> None:
         self.obedience = Obedience(self.index)
 
     def restore(self, store: Store) -> SearchState:
         """This search as a store has it."""
+        self.store = store
         saved, history = store.state(self.index), store.history(self.index)
         if saved is not None:
             self.state = State.from_bytes(saved)
@@ -459,8 +462,21 @@ class SearchState:
         if self.problem is None:
             return
         strategy: Any = self.problem.strategy
-        if getattr(strategy, "focus", self.focus) != self.focus:
+        if isinstance(strategy, (Elitist, Archived)):
+            strategy = replace(strategy, focus=self.focus, like=self._find_liked())
+            self.problem = replace(self.problem, strategy=strategy)
+        elif getattr(strategy, "focus", self.focus) != self.focus:
             self.problem = replace(self.problem, strategy=replace(strategy, focus=self.focus))
+
+    def _find_liked(self) -> Genome | None:
+        """The genome of the solution of which more is wanted, if it is one of this search and decodes as it is."""
+        wanted = self.obedience.in_force.key
+        if wanted is None or self.store is None or self.problem is None or self.problem.express is not None:
+            return None
+        for key, number in self.store.solution_numbers(self.index).items():
+            if digest_solution_key(key) == wanted:
+                return self.store.solution(number).genome
+        return None
 
     def ask(self, problem: Problem, most: int, variants: bool = False) -> None:
         """Put members of the front that are neither measured nor in line in line, at most so many.

@@ -37,7 +37,15 @@ from crypsis.run.front import Front, weigh_columns
 from crypsis.run.schedule import Schedule
 from crypsis.run.search_state import DecodedTables, Encodings, Finishing, Progress
 from crypsis.run.seeding import choose_seeds, write_seeds
-from crypsis.run.steering import Entry, Obedience, SteeringLog, What, fold_entries, stamp_entries
+from crypsis.run.steering import (
+    Entry,
+    Obedience,
+    SteeringLog,
+    What,
+    digest_solution_key,
+    fold_entries,
+    stamp_entries,
+)
 from crypsis.run.store import Store
 from crypsis.table.attribute import Role
 from crypsis.table.frames import to_frame_like
@@ -667,7 +675,7 @@ class Run:
         ----------
         what : str
             "drop" or "restore" a search, "focus" on a box of loss and risk (or, without one, no longer), "more" like a
-            solution, or "undo" the last that is in force.
+            solution (near it, bred from what is most like it), or "undo" the last that is in force.
         search : str or int, optional
             Name of the search, or its place in the plan.
         loss, risk : pair of float, optional
@@ -690,11 +698,15 @@ class Run:
             raise SearchError(f"{what}: name a search of the plan: {listing([each.name for each in self.plan.search])}")
         if what == "undo" and not fold_entries(self.steering).entries:
             raise SearchError("there is nothing to undo: nothing that was asked of this run is in force")
+        key = None
         if what == "more":
             place, loss, risk = self._box_around(solution)
+            key = next(
+                (digest_solution_key(k) for k, n in self.store.solution_numbers(place).items() if n == solution), None
+            )
         if loss is not None or risk is not None:
             loss, risk = _check_range("loss", loss or (0.0, 100.0)), _check_range("risk", risk or (0.0, 100.0))
-        entry = Entry(0, what, place, loss, risk, solution)
+        entry = Entry(0, what, place, loss, risk, solution, key)
         self._keep_a_search(entry)
         return SteeringLog(self.folder).append(entry)
 

@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -31,12 +32,14 @@ class Entry:
 
     number: int  # from 1, in the order of the log
     # drop, restore: a search gets no more quanta, or gets them again. focus: a box of loss and risk, or none. more: the
-    # box around a solution, by the search that found it. undo: the last entry in force is no longer
+    # box around a solution, by the search that found it, from what is most like it. undo: the last entry in force is
+    # no longer
     what: What
     search: int | None = None  # place of a search in the plan
     loss: tuple[float, float] | None = None  # least and largest of the box, per cent
     risk: tuple[float, float] | None = None
     solution: int | None = None  # of which more is wanted
+    key: str | None = None  # digest of its key, by which it is known in another run
     # search → generation and number of its solutions when it obeyed; None where that is not prescribed
     obeyed: Mapping[int, tuple[int, int]] | None = None
 
@@ -59,6 +62,7 @@ class Entry:
                 loss=_read_range(content.get("loss")),
                 risk=_read_range(content.get("risk")),
                 solution=None if content.get("solution") is None else int(content["solution"]),
+                key=None if content.get("key") is None else str(content["key"]),
                 obeyed=_read_stamps(content.get("obeyed")),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -98,6 +102,7 @@ class InForce:
     focus: Focus | None = None
     dropped: frozenset[int] = frozenset()
     only: int | None = None  # the search that alone goes on
+    key: str | None = None  # digest of the key of the solution of which more is wanted
     entries: tuple[Entry, ...] = ()
 
     def stops(self, search: int) -> bool:
@@ -125,10 +130,15 @@ def fold_entries(entries: Iterable[Entry]) -> InForce:
         elif entry.what == "restore" and entry.search is not None:
             found = replace(found, dropped=found.dropped - {entry.search})
         elif entry.what == "more":
-            found = replace(found, focus=entry.focus, only=entry.search)
+            found = replace(found, focus=entry.focus, only=entry.search, key=entry.key)
         elif entry.what == "focus":
-            found = replace(found, focus=entry.focus, only=None)
+            found = replace(found, focus=entry.focus, only=None, key=None)
     return found
+
+
+def digest_solution_key(key: bytes) -> str:
+    """A short name of a solution that is the same in every run."""
+    return blake2b(key, digest_size=8).hexdigest()
 
 
 # -- The log.

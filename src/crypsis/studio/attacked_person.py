@@ -1,11 +1,13 @@
 """One attacked person: what the intruder knows, which published records are nearest, and whether the person is found.
 
-The attack is record linkage by distance on all quasi-identifiers, as `record-linkage` measures it.
+The intruder is that of the plan where this one reaches the class of each person and guesses in it, as `class-risk`
+measures it. The nearest records, and an intruder who only links by distance, are those of `record-linkage`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -15,7 +17,7 @@ from crypsis.kernels.groupings import TOLERANCE
 from crypsis.measures.information_loss import information_losses
 from crypsis.measures.record_linkage import LinkagePair, RecordLinkage
 from crypsis.report.content import RecordHarm, Subgroup, hardest_groups_for_reports
-from crypsis.table.equivalence_classes import equivalence_class_sizes
+from crypsis.table.equivalence_classes import MissingReading, alike_records, equivalence_class_sizes
 from crypsis.table.table import Table
 
 NEAREST = 5
@@ -35,24 +37,39 @@ class AttackedPerson:
     ties: int  # published records that are equally near, with none nearer
     nearest: tuple[tuple[int, float], ...]  # row and distance of published records, the nearest first
     own: tuple[int, float] | None  # place (from 1) and distance of the person's own record; None if it is left out
+    alike: int = 0  # published records in the person's class; 0 where the intruder of the plan reaches no class
 
 
 class SolutionAttack:
-    """Record linkage on one solution: what it earns on everybody, and on one person in detail."""
+    """An attack on one solution: what it earns on everybody, and on one person in detail.
 
-    def __init__(self, original: Table, masked: Table) -> None:
+    `names`: what the intruder knows; `missing`: how missing values are read where the intruder reaches the class of
+    each person; empty for one who links by distance.
+    """
+
+    def __init__(
+        self, original: Table, masked: Table, names: Sequence[str] = (), missing: MissingReading | None = None
+    ) -> None:
         self.original, self.masked = original, masked
-        names = tuple(original.quasi_identifiers)
+        self.names = names = tuple(names) or tuple(original.quasi_identifiers)
+        self._alike = None if missing is None else np.nan_to_num(alike_records(masked, names, missing, original))
         bound = RecordLinkage(columns=names, sample=PEOPLE).against(original)
         self.people = bound.people
         self.credits = np.asarray(bound.credits(masked))
         self._pair = LinkagePair.between(original, original, masked, names, bound.measure.scaling)
-        self._surest = self.people[np.argsort(-self.credits, kind="stable")]
+        chances = self.credits if self._alike is None else 1.0 / np.maximum(self._alike, 1.0) * (self._alike > 0)
+        among = self.people if self._alike is None else np.arange(len(original))
+        self._surest = among[np.argsort(-chances, kind="stable")]
 
     @property
     def found(self) -> float:
         """Share of the people who are found, per cent."""
         return float(100 * self.credits.mean()) if len(self.credits) else 0.0
+
+    @property
+    def ranked(self) -> int:
+        """People who are listed by how surely they are found."""
+        return len(self._surest)
 
     def person_by_rank(self, rank: int) -> int:
         """The row of a person, those who are found most surely first."""
@@ -60,6 +77,9 @@ class SolutionAttack:
 
     def attack(self, row: int) -> AttackedPerson:
         """Look for one person among all published records."""
+        return replace(self._link(row), alike=0 if self._alike is None else int(self._alike[row]))
+
+    def _link(self, row: int) -> AttackedPerson:
         far = self._pair.distances_from(row)
         order = np.lexsort((np.arange(len(far)) != row, far))  # among equally near ones the person's own first
         order = order[np.isfinite(far[order])]

@@ -159,8 +159,8 @@ def serve_studio(
     workspace = Workspace(own)
     studio = workspace.open(session)
     entry, listeners = _take_place(own, port, own_name)
-    entry.landing = f"{studio.address}/"
-    say(f"studio on {session.source.name}: {entry.first_address}")
+    entry.landing = "/" if path is None else f"{studio.address}/"  # nobody asked for the example
+    say(f"studio{f' on {path.name}' if path is not None else ''}: {entry.first_address}")
     say("the address works on this machine while the studio runs; Ctrl-C ends the studio, searches continue")
     logging.getLogger("crypsis.studio").addHandler(logging.StreamHandler())
     if browser:

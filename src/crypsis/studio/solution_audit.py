@@ -123,12 +123,19 @@ class SolutionAudits:
         with self._alone:
             return self._audit(number)
 
-    def _audit(self, number: int) -> SolutionAudit:
+    def made_of(self, number: int) -> SolutionAudit | None:
+        """The audit of a solution if it is made; nothing is waited for."""
+        return self._made.get(self._key(number))
+
+    def _key(self, number: int) -> Key:
         session = self._session
         book = session.choices.rulebook
         allowed = read_rulebook(book).allowed_alone if book else 0
-        folder = session.run_folder
-        key = (str(folder), _written(folder), number, allowed)
+        return str(session.run_folder), _written(session.run_folder), number, allowed
+
+    def _audit(self, number: int) -> SolutionAudit:
+        session, key = self._session, self._key(number)
+        allowed = key[-1]
         if key not in self._made:
             solution, run = session.solution(number), session.run
             made = audit_solution(run.plan, session.masked_table(number), run.original, solution, allowed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crypsis.plan import Plan
 from crypsis.run.session import PLAIN, UNTOUCHED
 from crypsis.searches import searches
 
@@ -13,9 +14,9 @@ TERMS = {
     "suppressed": "Share of the records that are left out.",
     "analyses": "Share of the estimates of analyses drawn at random that stay inside the original's 95 % intervals; "
     "the search never sees them.",
-    "front": "The solutions that may be released and that no other one beats in every aim.",
-    "beaten": "It may be released, and another solution is better in some aim and worse in none.",
-    "not releasable": "It breaks something that the plan demands; see Rules.",
+    "front": "The solutions that keep every demand of the plan and that no other one beats in every aim.",
+    "beaten": "It keeps every demand of the plan, and another solution is better in some aim and worse in none.",
+    "not releasable": "It breaks something that the plan demands; its panel says what.",
     "baseline": "A simple masking without search, measured to compare with.",
     "class": "All records with the same values of the quasi-identifiers: an intruder cannot tell them apart.",
     "plan": "The file with everything that is decided on Data and Goal; the search and the release follow it. It is "
@@ -39,3 +40,14 @@ def explain_method(name: str) -> str:
     """What a search or a baseline does, in a sentence; empty where nothing is known of it."""
     said = searches[name].in_brief() if name in searches else BASELINES.get(name, "")
     return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def masked_by_themselves(plan: Plan) -> dict[str, str]:
+    """Columns that are masked before any search, each with how: it is the same in every solution."""
+    built = [(choice.method, choice.build()) for choice in plan.mask]
+    said = {method: masking.in_brief() for method, masking in built}
+    return {
+        name: f"{method}: {said[method][0].lower()}{said[method][1:]}"
+        for method, masking in built
+        for name in masking.columns
+    }

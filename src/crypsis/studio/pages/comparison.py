@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from crypsis.errors import TableError
+from crypsis.measures.class_risk import CLASS_RISK, ClassRisk
 from crypsis.run import Solution
 from crypsis.studio.attacked_person import AttackedPerson, SolutionAttack
 from crypsis.studio.overlays import Overlay, overlay
@@ -17,6 +18,7 @@ from crypsis.studio.pages.records import read_cells
 from crypsis.studio.responses import routes_of, shows
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
+from crypsis.table.equivalence_classes import MissingReading
 from crypsis.table.table import Table
 from crypsis.text.reports import percent_text
 
@@ -91,7 +93,7 @@ class _ComparisonPage:
         if row and not (row.isdecimal() and 1 <= int(row) <= rows):
             raise TableError(f"there is no row {row}; the file has rows 1 to {rows}")
         found = attack.attack(int(row) - 1 if row else attack.person_by_rank(rank_of))
-        names = list(attack.original.quasi_identifiers)
+        names = list(attack.names)
         return self.studio.part(
             "person.html",
             number=number,
@@ -100,7 +102,9 @@ class _ComparisonPage:
             known=read_cells(attack.original, np.array([found.row], dtype=np.intp), names)[0],
             records=_released_records(attack.masked, found, names),
             rate=attack.found,
+            risk=self.studio.session.solution(number).figure("risk"),
             people=len(attack.people),
+            ranked=attack.ranked,
             rows=rows,
             rank=None if row else rank_of,
             groups=attack.hardest_groups(),
@@ -110,7 +114,9 @@ class _ComparisonPage:
         session = self.studio.session
         key = (str(session.run_folder), number)
         if key not in self._attacks:
-            made = SolutionAttack(session.run.original, session.masked_table(number))
+            made = SolutionAttack(
+                session.run.original, session.masked_table(number), *_intruder_of_plan(session, number)
+            )
             while len(self._attacks) >= MOST_ATTACKS:
                 del self._attacks[next(iter(self._attacks))]
             self._attacks[key] = made
@@ -120,6 +126,17 @@ class _ComparisonPage:
 def routes(studio: Studio) -> list[Route]:
     """The parts of the closer look that compare, and the old address of comparisons."""
     return routes_of(_ComparisonPage(studio))
+
+
+def _intruder_of_plan(session: Session, number: int) -> tuple[tuple[str, ...], MissingReading | None]:
+    """What the worst intruder of the plan knows, and how this one reads missing values if it reaches classes."""
+    plan, figures = session.run.plan, session.solution(number).evaluation.figures
+    scenarios = {each.name: figures.get(f"risk.{each.name}") or 0.0 for each in plan.scenario}
+    worst = max(scenarios, key=lambda name: scenarios[name], default="")
+    names = next((each.knows for each in plan.scenario if each.name == worst), ())
+    reaches = figures.get("risk") is not None and figures.get(CLASS_RISK) == figures["risk"]
+    built = [each for each in (choice.build() for choice in plan.measures.risk) if isinstance(each, ClassRisk)]
+    return tuple(names), (built[0] if built else ClassRisk()).missing if reaches else None
 
 
 def _other(session: Session, number: int, asked: str) -> Solution | None:

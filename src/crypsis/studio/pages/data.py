@@ -32,6 +32,7 @@ from crypsis.studio.forms import Form, column_of_form, one
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
 from crypsis.studio.session import MOST_COLUMNS, USUAL_K, WAIT, Session, say_settings
 from crypsis.studio.studio import Studio
+from crypsis.studio.terms import masked_by_themselves
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.builders import BUILDERS, build_hierarchy
 from crypsis.table.frames import to_frame
@@ -55,6 +56,7 @@ def grid(session: Session) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     if seen is not None and session.plan_path.exists():
         columns = session.document.get("columns", {})
+        alone = _list_masked(session)
         rows = [
             {
                 "name": each.name,
@@ -64,6 +66,7 @@ def grid(session: Session) -> dict[str, Any]:
                 "label": session.reading.raw.attribute(each.name).label,
                 "grouping": describe_hierarchy(str(columns.get(each.name, {}).get("hierarchy", ""))),
                 "reason": role_reason_text(each.reasons),
+                "masked": alone.get(each.name, ""),
                 "distinct": each.distinct,
                 "missing": each.missing,
                 "rare": each.rare,
@@ -72,6 +75,14 @@ def grid(session: Session) -> dict[str, Any]:
         ]
     undecided = [row["name"] for row in rows if row["said"].get("role", Role.UNDECIDED) == Role.UNDECIDED]
     return {"rows": rows, "roles": list(Role), "kinds": list(Kind), "undecided": undecided}
+
+
+def _list_masked(session: Session) -> dict[str, str]:
+    """How columns are masked by themselves; nothing is said while the plan cannot be read."""
+    try:
+        return masked_by_themselves(session.plan)
+    except CrypsisError:
+        return {}
 
 
 def describe_hierarchy(spec: str) -> str:

@@ -15,6 +15,7 @@ from crypsis.measures.utility.card import ruined_columns
 from crypsis.measures.utility.estimates import ColumnEstimates
 from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES
 from crypsis.plan import Plan, read_plan_budget
+from crypsis.plan.sections import AXES, Use
 from crypsis.run import Front, Run, Solution
 from crypsis.run.candidates import CandidateReader, thin_evenly
 from crypsis.run.choosing import group_offers_for_choosing
@@ -25,10 +26,12 @@ from crypsis.searches import searches
 from crypsis.studio import jobs
 from crypsis.studio.branching import undo_last, wish_for_column, wishes_in_plan
 from crypsis.studio.forms import Form, number, one
+from crypsis.studio.pages.goal import BUDGETS
+from crypsis.studio.pages.release import count_stops
 from crypsis.studio.responses import answer, changes, routes_of, shows
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
-from crypsis.studio.terms import TERMS, explain_method
+from crypsis.studio.terms import TERMS, explain_method, masked_by_themselves
 from crypsis.text import ruin_text, utility_card_facts
 from crypsis.text.cards import (
     FIGURES,
@@ -39,7 +42,7 @@ from crypsis.text.cards import (
     weighted_rows,
     weighted_text,
 )
-from crypsis.text.reports import number_text, offer_title_for_reports, percent_text
+from crypsis.text.reports import integer_text, number_text, offer_title_for_reports, percent_text
 
 COLOURS = 18
 """Colours of the picture."""
@@ -62,7 +65,10 @@ class _ExplorePage:
 
     @shows("/explore")
     def page(self, request: Request) -> Response:
-        return self.studio.page("explore", lambda: _content(self.studio, self.drawn))
+        return self.studio.page(
+            "explore",
+            lambda: {**_content(self.studio, self.drawn), "before": describe_before_search(self.studio.session)},
+        )
 
     @shows("/explore.json")
     def figures(self, request: Request) -> Response:
@@ -90,7 +96,11 @@ class _ExplorePage:
             limits=_list_limits(plan, solution),
             limited=[each.measure for each in plan.limit],
             columns=plan.columns,
-            uses=[{"title": use.title, "tolerance": use.tolerance} for use in plan.use],
+            uses=[
+                {"title": use.title, "tolerance": use.tolerance, "limited": use.treated_as == "limit"}
+                for use in plan.use
+            ],
+            masked=masked_by_themselves(plan),
         )
 
     @shows("/solution/{number:int}/estimates")
@@ -247,13 +257,13 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
     except CrypsisError as error:
         found, problem = Front(()), str(error)
     return {
-        **drawn(found),
+        **drawn(found, _name_uses(session)),
         "run": session.choices.run,
         "standings": {name: TERMS[name] for name in ("front", "beaten", "not releasable", "baseline")},
         "steering": _describe_steering(studio),
         "ghost": drawn.ghost(session),
         "summary": (
-            _summary(found, chosen, searching)
+            _summary(found, chosen, searching, None if chosen is None else count_stops(session, chosen))
             if session.has_run or not session.choices.run
             else _describe_start(session)
         ),
@@ -262,6 +272,31 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
         "pins": pins,
         "chosen": chosen,
         "outdated": session.outdated,
+    }
+
+
+def describe_before_search(session: Session) -> dict[str, Any] | None:
+    """What a search of the plan will do; None once there is one, or while the plan cannot be read."""
+    if session.has_run or session.choices.run or not session.plan_path.exists():
+        return None
+    try:
+        plan = session.plan
+    except CrypsisError:
+        return None
+    units = dict.fromkeys(AXES, " %")
+    everyone = "what each intruder knows" if plan.scenario else "all quasi-identifiers"
+    return {
+        "budget": dict(BUDGETS).get(str(plan.run.budget), plan.run.budget or "as long as each search finds more"),
+        "demands": [
+            *(
+                model.statement().replace("{columns}", listing(model.quasi_identifiers) or everyone)
+                for model in plan.models()
+            ),
+            *(f"{each.measure} at most {each.at_most:g}{units.get(each.measure, '')}" for each in plan.limit),
+            *(f"{use.title} at most {use.tolerance:g} % apart" for use in plan.use if use.treated_as == "limit"),
+        ],
+        "uses": [use.title for use in plan.use if use.treated_as != "limit"],
+        "searches": {each.name: explain_method(each.name) for each in plan.search},
     }
 
 
@@ -334,7 +369,7 @@ class _Drawing:
         self._last: tuple[Front, dict[str, Any]] | None = None
         self.ghost = _Ghost()
 
-    def __call__(self, found: Front) -> dict[str, Any]:
+    def __call__(self, found: Front, uses: Sequence[Use] = ()) -> dict[str, Any]:
         last = self._last
         if last is None or last[0] is not found:
             default = found.offers[0].solution.number if found.offers else None
@@ -343,9 +378,10 @@ class _Drawing:
                 for place, name in enumerate(_methods(found))
             ]
             drawn = {
-                "points": _points(found),
+                "points": _points(found, uses),
+                "uses": [use.title for use in uses],
                 "default": default,
-                "offers": _offers(found),
+                "offers": _offers(found, uses),
                 "methods": methods,
                 "intruder": _name_intruder(found),
                 "line": _explain_line(found),
@@ -365,7 +401,15 @@ def _methods(found: Front) -> list[str]:
     return [*searches, *BASELINE_COLOURS, *sorted(named - set(BASELINE_COLOURS))]
 
 
-def _points(found: Front) -> list[dict[str, Any]]:
+def _name_uses(session: Session) -> Sequence[Use]:
+    """The declared uses of the run; none where it cannot be read."""
+    try:
+        return session.run.plan.use if session.has_run else ()
+    except CrypsisError:
+        return ()
+
+
+def _points(found: Front, uses: Sequence[Use]) -> list[dict[str, Any]]:
     colours = {name: place for place, name in enumerate(_methods(found))}
     on = {solution.number for solution in found.solutions}
     first = [s for s in found.everything if s.number in on or s.baseline]
@@ -387,6 +431,9 @@ def _points(found: Front) -> list[dict[str, Any]]:
             "standing": solution_standing(s, s.number in on),
             "words": s.message,
             "ruined": list(ruined_columns(found.ruins(s))),
+            "kept": s.figure("analyses"),
+            "uses": [s.figure(use.title) for use in uses],
+            "measured": len(s.evaluation.figures),  # figures may be measured later; the page then asks again
         }
         for s in shown
     ]
@@ -408,14 +455,19 @@ def _draw_candidates(session: Session, tried: dict[str, CandidateReader]) -> dic
         ]
     )
     shown, miss = thin_evenly(rows, MOST_CANDIDATES), max((each.miss for each in found if len(each.points)), default=0)
-    some = f"{len(shown)} of {len(rows)}" if len(shown) < len(rows) else f"{len(rows)}"
-    near = f" (loss within about {percent_text(miss)} %)" if miss > 0 else ""
-    words = f"Faint dots: {some} candidates, tried and not measured, where the search's own scores put them{near}."
+    scored = sum(each.tried for each in found)
+    near = f", within about {percent_text(miss)} %" if miss > 0 else ""
+    unplaced = [run.plan.search[each.search].name for each in found if each.tried and not len(each.points)]
+    rest = f" Those of {listing(unplaced)} cannot be placed yet." if unplaced else ""
+    words = (
+        f"Faint dots: {integer_text(len(shown))} of {integer_text(scored)} candidates tried and not measured; "
+        f"their loss and risk are read off the measured ones{near}.{rest}"
+    )
     dots = [[round(loss, 2), round(risk, 2), int(colour) % COLOURS] for loss, risk, colour in shown.tolist()]
     return {"dots": dots, "words": words if dots else ""}
 
 
-def _offers(found: Front) -> list[dict[str, Any]]:
+def _offers(found: Front, uses: Sequence[Use]) -> list[dict[str, Any]]:
     """The offers as the page lists them, each solution once."""
     return [
         {
@@ -424,14 +476,18 @@ def _offers(found: Front) -> list[dict[str, Any]]:
             "loss": offers[0].solution.figure("loss"),
             "risk": offers[0].solution.figure("risk"),
             "kept": offers[0].solution.figure("analyses"),
+            "change": max((offers[0].solution.figure(use.title) or 0.0 for use in uses), default=None),
             "why": found.why(offers[0]),
         }
         for offers in group_offers_for_choosing(found.offers)
     ]
 
 
-def _summary(found: Front, chosen: int | None, searching: bool) -> dict[str, str]:
-    """The state of the decision in a sentence or two, and how it is meant."""
+def _summary(found: Front, chosen: int | None, searching: bool, stops: int | None = None) -> dict[str, str]:
+    """The state of the decision in a sentence or two, and how it is meant.
+
+    `stops`: findings that stop the release of the chosen solution; None while it is not audited.
+    """
     if not found.everything:
         return {"level": "open", "words": "There is no search yet: check Data and Goal, then press Start."}
     if not found.offers:
@@ -447,6 +503,12 @@ def _summary(found: Front, chosen: int | None, searching: bool) -> dict[str, str
         picked = known[chosen]
         if not picked.feasible:
             return {"level": "stop", "words": f"Solution {chosen} is chosen and may not be released: {_place(picked)}."}
+        if stops:
+            each = "it" if stops == 1 else "each"
+            words = (
+                f"{stops} finding{'s' if stops != 1 else ''} of its audit stop{'s' if stops == 1 else ''} the release"
+            )
+            return {"level": "look", "words": f"Solution {chosen} is chosen. {words}: decide about {each} on Release."}
         return {"level": "good", "words": f"Solution {chosen} is chosen: {_place(picked)}. {counted}"}
     return {"level": "look", "words": f"Nothing is chosen yet: pick an offer. {counted}"}
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from crypsis.errors import CrypsisError, PlanError
+from crypsis.errors import CrypsisError, PlanError, listing
 from crypsis.measures.estimate_use import EstimateUse
 from crypsis.measures.uses import uses
 from crypsis.plan.checking import check_before_run
@@ -32,9 +32,10 @@ from crypsis.plan.sections import (
     searches,
 )
 from crypsis.privacy import PrivacyModel
-from crypsis.release.findings import split_waivers
-from crypsis.rulebook import check_planned, read_rulebook, shipped_names
-from crypsis.rulebook.rules import RiskRule, SuppressionRule, model_implies
+from crypsis.release.findings import SHORTEST_REASON, split_waivers
+from crypsis.rulebook import Rulebook, check_planned, read_rulebook, shipped_names
+from crypsis.rulebook.rules import EVERY, RiskRule, SuppressionRule, model_implies
+from crypsis.studio.columns import decide
 from crypsis.studio.forms import COLUMN_SKIPPED, Entry, Form, answers, form_entries, number, one
 from crypsis.studio.responses import answer, refusal, route_get_responses, route_post_responses
 from crypsis.studio.session import WAIT, Session
@@ -100,6 +101,36 @@ def routes(studio: Studio) -> list[Route]:
         return answer(message, parts=parts, stamp=stamp)
 
     def estimate(request: Request, form: Form) -> Response:
+        return HTMLResponse(checked())
+
+    def state_unknown(request: Request, form: Form) -> Response:
+        """Say of confidential columns why nobody outside knows them, or protect them too; then check again."""
+        session = studio.session
+        names, reason = [name for name in form.get("column", ()) if name], one(form, "reason")
+        if not names:
+            raise PlanError("choose at least one column")
+        if one(form, "do") == "protect":
+            problems = decide(session, names, Role.QUASI_IDENTIFIER, "")
+            message = f"{listing(names)}: masked with the other quasi-identifiers."
+        elif len(reason) < SHORTEST_REASON:
+            raise PlanError("write the reason in words, e.g. known to nobody outside the office")
+        else:
+            with session.lock:
+                document = session.document
+                for name in names:
+                    document["columns"][name]["because"] = reason
+                problems = session.save(document)
+            message = f"{listing(names)}: nobody outside knows {'it' if len(names) == 1 else 'them'}."
+        if problems:
+            return refusal(*problems)
+        parts = {
+            "goal-questions": studio.render("goal_questions.html", asked=goal_questions(session)),
+            "goal-form": studio.render("goal_form.html", goal=_goal(session)),
+            "estimate": checked(),
+        }
+        return answer(message, parts=parts, stamp=session.stamps()[0])
+
+    def checked() -> str:
         session = studio.session
         session.reading.wait()
         try:
@@ -107,10 +138,10 @@ def routes(studio: Studio) -> list[Route]:
         except CrypsisError:
             table = None  # the check says every reason why it cannot be read
         found = check_before_run(session.plan_path, table=table, look_at=LOOKED_AT)
+        unstated = {name: text.split(", about, where")[0] for name, text in found.unstated.items()}
+        stops = [say_on_pages(each) for each in found.stops if each not in found.unstated.values()]
         notes = [say_on_pages(each) for each in found.notes]
-        return studio.part(
-            "estimate.html", found=found, stops=[say_on_pages(each) for each in found.stops], notes=notes
-        )
+        return studio.render("estimate.html", found=found, stops=stops, notes=notes, unstated=unstated)
 
     return [
         route_get_responses("/goal", page),
@@ -121,6 +152,7 @@ def routes(studio: Studio) -> list[Route]:
         route_post_responses("/goal/answer", answer_one),
         route_post_responses("/goal", save),
         route_post_responses("/goal/check", estimate),
+        route_post_responses("/goal/unknown", state_unknown),
     ]
 
 
@@ -147,6 +179,7 @@ def say_on_pages(note: str) -> str:
 # -- The questions: the kind of release, and at most five that most files need.
 
 BUDGETS = (
+    ("10s", "ten seconds"),
     ("30s", "half a minute"),
     ("60s", "a minute"),
     ("5m", "five minutes"),
@@ -167,7 +200,7 @@ def goal_questions(session: Session) -> dict[str, Any]:
     name = session.choices.rulebook
     budget = str(document.get("run", {}).get("budget", ""))
     return {
-        "rulebooks": [(each, read_rulebook(each)) for each in shipped_names()],
+        "rulebooks": [(each, read_rulebook(each), _demands_in_brief(read_rulebook(each))) for each in shipped_names()],
         "rulebook": name,
         "book": read_rulebook(name) if name else None,
         "planned": _plan_rules(session),
@@ -181,9 +214,36 @@ def goal_questions(session: Session) -> dict[str, Any]:
         "confidential": [(n, n in hidden) for n in confidential],
         "examples": _example_analyses(document),
         "uses": [str(item.get("name") or item["measure"]) for item in document.get("use", [])],
-        "budgets": [*BUDGETS, *([(budget, budget)] if budget and budget not in dict(BUDGETS) else [])],
+        "budgets": _list_budgets(session, budget),
         "budget": budget,
     }
+
+
+SMALL_FILE = 5_000
+"""Records up to which ten seconds of search find something."""
+MOST_IN_BRIEF = 115
+"""Characters in which the card of a rulebook says what it demands, if one rule does not take more."""
+IN_FIGURES = ("model", "class-size", "cells", "risk", "ages", "dates", "postcodes")
+"""Demands of rulebooks that tell them apart; the others are about names of columns, their order and reasons."""
+
+
+def _list_budgets(session: Session, given: str) -> list[tuple[str, str]]:
+    """How long a search may take: ten seconds where the file is small, and what the plan says."""
+    seen = session.reading.profile
+    offered = [each for each in BUDGETS if each[0] != BUDGETS[0][0] or (seen is not None and seen.rows <= SMALL_FILE)]
+    return offered if not given or given in dict(offered) else [*offered, (given, dict(BUDGETS).get(given, given))]
+
+
+def _demands_in_brief(book: Rulebook) -> str:
+    """The demands by which a rulebook differs from others, and how many more there are."""
+    telling = [rule for name in IN_FIGURES for rule in book.rule if rule.demand == name]
+    shown = list[str]()
+    for rule in telling:
+        words = rule.statement().replace(f" over {EVERY}", "")
+        if not shown or len("; ".join([*shown, words])) <= MOST_IN_BRIEF:
+            shown.append(words)
+    more = len(book.rule) - len(shown)
+    return f"{'; '.join(shown)}{f'; {more} more rule' if more else ''}{'s' if more > 1 else ''}"
 
 
 def answer_goal_question(session: Session, form: Form) -> tuple[dict[str, Any], str]:

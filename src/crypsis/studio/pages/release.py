@@ -14,9 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, TableError
+from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, TableError, listing
+from crypsis.plan.sections import AXES
 from crypsis.release.findings import SHORTEST_REASON
-from crypsis.rulebook import Rulebook, read_rulebook
+from crypsis.rulebook import Rulebook, RuleResult, read_rulebook
 from crypsis.run import Solution
 from crypsis.studio.columns import decide
 from crypsis.studio.forms import Form, one
@@ -28,7 +29,7 @@ from crypsis.table.atomic_files import private_folder
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.readers.formats import WrittenFormat
 from crypsis.text import audited_text
-from crypsis.text.reports import figure_text
+from crypsis.text.reports import figure_text, percent_text
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,12 @@ class Item:
     found: str
     link: str = ""  # where it is mended, and what to call that
     link_words: str = ""
+    level: str = ""  # another level than that of an item that holds or fails
+
+    @property
+    def shown(self) -> str:
+        """The level in which the page shows it."""
+        return self.level or ("good" if self.holds else "stop")
 
 
 def release_page_checklist(session: Session, solution: Solution | None) -> list[Item]:
@@ -102,9 +109,45 @@ def _demands(session: Session, solution: Solution) -> list[Item]:
         limited = [limit.build() for limit in session.run.plan.limit]
         demanded = any(measure is not None and measure.aim == "risk" for measure in limited)
         items = [Item("A privacy model or a risk limit is demanded", demanded, "say what must hold", "/goal", "Goal")]
-    pairs = zip(evaluation.complaints, solution.complaints, strict=True)
-    others = [text for complaint, text in pairs if complaint.kind != "model"]
-    return [*items, Item("Limits, uses and suppression", not others, "; ".join(others) or "all kept")]
+    return [*items, *_limits(session, solution), *_uses(session, solution), *_other_complaints(solution)]
+
+
+def _limits(session: Session, solution: Solution) -> list[Item]:
+    """The limits of the plan, with what the solution attains."""
+    broken = {each.subject for each in solution.evaluation.complaints if each.kind == "limit"}
+    items = []
+    for each in session.run.plan.limit:
+        unit, found = " %" if each.measure in AXES else "", solution.figure(each.measure)
+        attained = "not measured" if found is None else f"{figure_text(found)}{unit} attained"
+        what = f"{each.measure} at most {figure_text(each.at_most)}{unit}"
+        items.append(Item(what, each.measure not in broken, attained))
+    return items
+
+
+def _uses(session: Session, solution: Solution) -> list[Item]:
+    """The declared uses: a limit must be kept; an aim is told beside its tolerance and stops nothing."""
+    broken = {each.subject for each in solution.evaluation.complaints if each.kind == "use"}
+    items = []
+    for use in session.run.plan.use:
+        found, limited = solution.figure(use.title), use.treated_as == "limit"
+        change = "not measured" if found is None else f"its estimates change by {figure_text(found)} %"
+        told = f"{change}, {figure_text(use.tolerance)} % {'allowed' if limited else 'tolerated; an aim, not a demand'}"
+        within = found is None or found <= use.tolerance
+        items.append(
+            Item(use.title, use.title not in broken, told, level="" if within or use.title in broken else "look")
+        )
+    return items
+
+
+def _other_complaints(solution: Solution) -> list[Item]:
+    """What else may not be: too many records left out, or a masking that gives class sizes no meaning."""
+    pairs = zip(solution.evaluation.complaints, solution.complaints, strict=True)
+    others = [Item("Suppression and method", False, text) for each, text in pairs if each.kind in OTHER_COMPLAINTS]
+    share = solution.figure("suppressed")
+    return others or [Item("Records left out", True, f"{percent_text(share or 0.0)} %")]
+
+
+OTHER_COMPLAINTS = ("no-model", "suppression")
 
 
 def _agreement(session: Session) -> Item:
@@ -182,7 +225,7 @@ class _ReleasePage:
         return self.studio.part(
             "rules.html",
             cards=cards,
-            blocking=sum(card.state == "blocks" for card in cards) + sum(not rule.passed for rule in rules),
+            blocking=_count_blocking(cards, rules),
             rules=rules,
             book=book,
             audited=audited_text(audit),
@@ -193,9 +236,9 @@ class _ReleasePage:
 
     @changes("/release/accept")
     def accept(self, request: Request, form: Form) -> Response:
-        """Accept what was found about a column, or a rule that is not kept, with a reason, or take it back.
+        """Accept what was found about columns, or a rule that is not kept, with a reason, or take it back.
 
-        One reason is given for all that was found about the column.
+        One reason is given for all that was found about the columns.
         """
         session = self.studio.session
         reason, rule = "" if one(form, "do") == "take-back" else one(form, "reason"), one(form, "rule")
@@ -203,8 +246,8 @@ class _ReleasePage:
         if rule:
             keys, what = (rule,), "the rule"
         else:
-            card = _card(session, one(form, "column"))
-            keys, what = card.keys, card.column
+            cards = [_card(session, name) for name in form.get("column", ("",))]
+            keys, what = tuple(key for card in cards for key in card.keys), listing([card.column for card in cards])
         if reason and len(reason) < SHORTEST_REASON:
             raise PlanError(f"{what}: write the reason in words, e.g. known to nobody outside the office")
         book = _decisions(session).book()
@@ -275,6 +318,22 @@ class _ReleasePage:
 def routes(studio: Studio) -> list[Route]:
     """Choosing, checking, accepting with a reason, deciding about columns, previewing, releasing."""
     return routes_of(_ReleasePage(studio))
+
+
+def count_stops(session: Session, number: int) -> int | None:
+    """Findings and rules that stop the release of a solution; None while it is not audited yet."""
+    found = session.audits.made_of(number)
+    if found is None:
+        return None
+    decided = _decisions(session)
+    book = decided.book()
+    return _count_blocking(
+        group_findings(found.findings(decided.waivers), session.plan), found.rules(book, decided.waivers)
+    )
+
+
+def _count_blocking(cards: Sequence[ColumnFindings], rules: Sequence[RuleResult]) -> int:
+    return sum(card.state == "blocks" for card in cards) + sum(not rule.passed for rule in rules)
 
 
 def _card(session: Session, column: str) -> ColumnFindings:

@@ -8,6 +8,7 @@ const loss = at("limit-loss"), risk = at("limit-risk"), pin = at("pin"), choose 
 let touched = false; // until a solution is selected, the default is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
 let run = null, ghost = [], oldFront = [], steering = { asked: [], wishes: [], in_plan: [], searches: [], dropped: [] };
+let uses = []; // names of the declared analyses
 let points = [], pins = [], chosen = null, selected = null, fallback = null, offers = [], shownInPanel = null;
 let methods = [], standings = {}; // what finds solutions, and what each standing means
 let third = false; // whether the analyses of the plan are an aim beside loss and people found
@@ -22,7 +23,7 @@ const percent = (x) => x === null || x === undefined ? "–" : x > 0 && x < .05 
 function sentence(p) {
   const what = p.standing === "baseline" ? `${p.method}, without search` : `Solution ${p.number}, found by ${p.method}`;
   const ruined = p.ruined.length ? ` Ruined: ${p.ruined.join(", ")}.` : "", beyond = third ? "in loss, people found and analyses" : "in both";
-  const fate = (p.releasable ? p.standing === "front" ? `It may be released, and no other is better ${beyond}.` : "It may be released." : "It may not be released.") + ruined;
+  const fate = (p.releasable ? p.standing === "front" ? `It keeps every demand, and no other is better ${beyond}.` : "It keeps every demand." : "It breaks a demand and may not be released.") + ruined;
   return `${what}: ${percent(p.loss)} % of the information is lost, ${percent(p.risk)} % of the people are found, smallest class ${round(p.k)}. ${fate}`;
 }
 
@@ -39,7 +40,7 @@ const picture = new FrontChart(at("front-chart"), {
 
 function boxWords(box) {
   const within = points.filter((p) => inBox(p, box)), may = within.filter((p) => p.releasable).length;
-  return `${within.length} solutions with ${percent(box.x0)}–${percent(box.x1)} % loss and ${percent(box.y0)}–${percent(box.y1)} % risk, ${may} of them may be released.`;
+  return `${within.length} solutions with ${percent(box.x0)}–${percent(box.x1)} % loss and ${percent(box.y0)}–${percent(box.y1)} % risk, ${may} of them keep every demand.`;
 }
 const inBox = (p, box) => p.loss >= box.x0 && p.loss <= box.x1 && p.risk >= box.y0 && p.risk <= box.y1;
 
@@ -48,7 +49,8 @@ const fetchPoints = inTurn(async () => {
   if (!response?.ok) return;
   const content = await response.json();
   if (run !== null && run !== content.run) anotherRun();
-  ({ points, pins, chosen, offers, default: fallback, run, ghost, methods, standings } = content);
+  ({ points, pins, chosen, offers, default: fallback, run, ghost, methods, standings, uses } = content);
+  forgetChanged();
   showSteering(content.steering);
   showState(content);
   showOffers();
@@ -56,7 +58,7 @@ const fetchPoints = inTurn(async () => {
   const numbers = points.map((p) => p.number), follows = Number(replay.value) >= Number(replay.max);
   replay.max = Math.max(1, ...numbers);
   if (follows) replay.value = replay.max;
-  const best = chosen ?? fallback, quiet = content.status.state !== "running"; // while it runs, the panel does not jump
+  const best = chosen ?? fallback, quiet = content.status.state !== "running" || !reading(); // a panel that is read does not jump
   if (best !== null && (selected === null || (!touched && quiet && selected !== best))) select(best, false);
   else if (selected !== null && !points.some((p) => p.number === selected)) select(best, false);
   for (const [axis, slider] of [["loss", loss], ["risk", risk]]) if (!sliding) slider.value = content.limits[axis] ?? 100;
@@ -87,6 +89,7 @@ function showState(content) {
   at("problem").hidden = !content.problem;
   at("problem").textContent = content.problem;
   at("found").hidden = !points.length && !ghost.length;
+  if (run) at("before")?.remove();
   at("closer").hidden = !points.length;
   at("caption").textContent = content.intruder;
   at("line-words").textContent = content.line;
@@ -100,7 +103,7 @@ function showOffers() {
     button.dataset.number = o.number;
     button.append(Object.assign(document.createElement("b"), { textContent: o.title }),
       Object.assign(document.createElement("small"), { textContent: `solution ${o.number}${o.number === chosen ? ", chosen" : ""}` }),
-      Object.assign(document.createElement("span"), { textContent: `${percent(o.loss)} % lost · ${percent(o.risk)} % found${o.kept === null ? "" : ` · ${percent(o.kept)} % of analyses kept`}` }));
+      Object.assign(document.createElement("span"), { textContent: `${percent(o.loss)} % lost · ${percent(o.risk)} % found${o.kept === null ? "" : ` · ${percent(o.kept)} % of analyses kept`}${o.change === null ? "" : ` · yours ${percent(o.change)} % apart`}` }));
     button.title = o.why;
     button.setAttribute("aria-pressed", String(o.number === selected));
     button.addEventListener("click", () => select(o.number));
@@ -155,6 +158,7 @@ function showSteering(now) {
 /** Another search takes the place of the one that was shown: its solutions have numbers of their own. */
 function anotherRun() {
   seen.clear();
+  measuredOf.clear();
   selected = shownInPanel = null;
   touched = false;
   oldFront = [];
@@ -181,7 +185,11 @@ function refresh() {
   held();
 }
 
+/** How far each declared analysis comes apart. */
+const useText = (p) => p.uses.map((each, at) => uses.length > 1 ? `${uses[at]}: ${percent(each)}` : percent(each)).join("; ");
+
 function table() {
+  at("use-heading").hidden = !uses.length;
   const rows = new Map([...body.rows].map((row) => [Number(row.dataset.number), row]));
   const listed = new Set(), kept = points.filter((p) => !picture.box || inBox(p, picture.box));
   let before = null;
@@ -189,8 +197,9 @@ function table() {
     if (p.standing !== "front" && p.standing !== "baseline" && listed.size > 200) continue;
     listed.add(p.number);
     const row = rows.get(p.number) ?? newRow(p);
-    const cells = [null, percent(p.loss), percent(p.risk), round(p.k), percent(p.suppressed), p.method, words(p)];
+    const cells = [null, percent(p.loss), percent(p.risk), round(p.k), percent(p.suppressed), percent(p.kept), useText(p), p.method, words(p)];
     cells.forEach((text, place) => { if (text !== null && row.cells[place].textContent !== text) row.cells[place].textContent = text; });
+    row.cells[6].hidden = !uses.length;
     row.setAttribute("aria-selected", String(p.number === selected));
     row.classList.toggle("dim", !inside(p) || p.standing === "beaten" || p.standing === "not releasable");
     const next = () => before ? before.nextSibling : body.firstChild;
@@ -221,8 +230,8 @@ function words(p) {
 function newRow(p) {
   const row = document.createElement("tr");
   row.dataset.number = p.number;
-  for (let cell = 0; cell < 7; cell += 1) row.append(document.createElement("td"));
-  for (let cell = 0; cell < 5; cell += 1) row.cells[cell].className = "n";
+  for (let cell = 0; cell < 9; cell += 1) row.append(document.createElement("td"));
+  for (let cell = 0; cell < 7; cell += 1) row.cells[cell].className = "n";
   const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: p.number });
   button.setAttribute("aria-label", `Select solution ${p.number}`);
   row.cells[0].append(button);
@@ -239,6 +248,19 @@ async function part(address) {
     seen.set(address, await response.text());
   }
   return { html: seen.get(address) };
+}
+/** Whether somebody is at the panel now. */
+const reading = () => panel.parentElement.matches(":hover, :focus-within");
+/** What was measured since of a solution that was shown is fetched anew; the open panel is filled again in its place. */
+const measuredOf = new Map();
+function forgetChanged() {
+  for (const p of points) {
+    const before = measuredOf.get(p.number);
+    measuredOf.set(p.number, p.measured);
+    if (before === undefined || before === p.measured) continue;
+    for (const address of [...seen.keys()]) if (address === `/solution/${p.number}` || address.startsWith(`/solution/${p.number}/`)) seen.delete(address);
+    if (p.number === shownInPanel && p.number === selected) select(p.number, false);
+  }
 }
 let asked = 0;
 async function select(number, say = true) {
