@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -99,3 +103,13 @@ def test_trees_and_logit_find_a_like_share(fewest: int, monkeypatch: pytest.Monk
     found = attack(people, masked)
     assert found is not None
     assert found.found > 90.0
+
+
+def test_trees_are_quiet_where_the_cores_cannot_be_asked_for() -> None:
+    code = (
+        "import numpy as np; from crypsis.measures.boosted_trees import boost_classifier;"
+        "boost_classifier(2, 3, 0).fit(np.arange(40.0)[:, None], np.arange(40) // 20)"
+    )
+    nothing = {**os.environ, "PATH": ""}  # neither lscpu nor anything else
+    done = subprocess.run([sys.executable, "-c", code], env=nothing, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
