@@ -158,7 +158,7 @@ def _guess_categories(codes: Ints, known: _Predictors, seed: int) -> Iterator[Fl
 
 
 class _MeasuredColumns(NamedTuple):
-    """Quasi-identifiers as distances read them: numbers float64[n, r] standardised, and frequent categories int64[n, c]."""
+    """Quasi-identifiers: numbers float64[n, r] standardised, and frequent categories int64[n, c]."""
 
     lines: Floats
     codes: Ints

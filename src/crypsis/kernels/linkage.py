@@ -459,6 +459,10 @@ def _own_hits(
 own_hits = kernel(_own_hits)
 
 
+TUPLES_AT_A_TIME = 2048
+"""Tuples of the masked file to which each original one is compared before the next ones."""
+
+
 def _patterns(tuples: Codes, crowd: Codes, counts: Ints, agree: Ints, at: Ints, wide: Ints) -> Codes:
     """How many masked records agree with each original tuple in exactly which attributes.
 
@@ -477,6 +481,36 @@ def _patterns(tuples: Codes, crowd: Codes, counts: Ints, agree: Ints, at: Ints, 
 
 
 patterns = kernel(_patterns)
+
+
+def _equal_patterns(tuples: Codes, crowd: Codes, counts: Ints, room: NDArray[np.int16], seen: Codes) -> None:
+    """The same where categories agree that are equal.
+
+    `crowd` int32[p, b]: columns first; `room` int16[at a time]; `seen` int32[a, 2^p]: added to.
+    """
+    width = room.shape[0]
+    for begin in range(0, crowd.shape[1], width):  # as many tuples as stay in the cache
+        count = min(width, crowd.shape[1] - begin)
+        for seeker in range(tuples.shape[0]):
+            for place in range(count):
+                room[place] = 0
+            for column in range(tuples.shape[1]):
+                own, bit, codes = tuples[seeker, column], 1 << column, crowd[column, begin:]
+                for place in range(count):
+                    room[place] += bit if codes[place] == own else 0
+            for place in range(count):
+                seen[seeker, room[place]] += counts[begin + place]
+
+
+equal_patterns_into = kernel(_equal_patterns)
+
+
+def equal_patterns(tuples: Codes, crowd: Codes, counts: Ints) -> Codes:
+    """Kernel of linkage: `patterns` where categories agree that are equal, in a third of the time."""
+    seen = np.zeros((len(tuples), 1 << tuples.shape[1]), dtype=np.int32)
+    room = np.empty(TUPLES_AT_A_TIME, dtype=np.int16)
+    equal_patterns_into(tuples, np.ascontiguousarray(crowd.T), counts, room, seen)
+    return seen
 
 
 def _own_patterns(tuples: Codes, members: Ints, masked: Codes, kept: Flags, agree: Ints, at: Ints, wide: Ints) -> Codes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ def boost_regressor(trees: int, leaves: int, seed: int) -> HistGradientBoostingR
 
 def _say_cores() -> None:
     """Say how many cores there are: joblib asks the command `lscpu`, and prints a traceback where it is missing."""
-    from joblib.externals.loky.backend import context
-
-    asked: Any = context
+    asked: Any = import_module("joblib.externals.loky.backend.context")
     if getattr(asked, "physical_cores_cache", 0) is None:
         asked.physical_cores_cache = os.cpu_count() or 1

@@ -19,9 +19,9 @@ from threadpoolctl import threadpool_limits
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Flags, Floats, Ints
 from crypsis.kernels.linkage import EXCLUDED, ShownClasses, fill_classes, link_nearest_classes, score_linkage_guesses
+from crypsis.measures.boosted_trees import boost_classifier
 from crypsis.measures.categories import number_masked_categories
 from crypsis.measures.intervals import score_confidence_interval
-from crypsis.measures.boosted_trees import boost_classifier
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_measured_rows, measures
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import classes_of
