@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.kernels import linkage
-from crypsis.kernels.linkage import ShownClasses, fill_classes, link_nearest_classes, score_linkage_guesses
+from crypsis.kernels.linkage import (
+    Likeness,
+    ShownClasses,
+    fill_classes,
+    link_most_alike,
+    link_nearest_classes,
+    score_linkage_guesses,
+)
 from naive import one_to_one as naive
 
 
@@ -92,7 +99,22 @@ def test_the_plain_functions_give_the_same() -> None:
     costs, listed = np.full((2, 6, 4), np.inf), np.full((2, 6, 4), -1)
     insert, linkage.insert = linkage.insert, linkage._insert
     try:
-        linkage._list_classes(known, shown, costs, listed)
+        linkage._list_classes(known, linkage.class_columns(shown), np.empty((2, 4)), costs, listed)
     finally:
         linkage.insert = insert
     np.testing.assert_array_equal(listed, link_nearest_classes(known, shown, 4)[1])
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10_000), lines=st.integers(0, 3), codes=st.integers(0, 3))
+def test_the_most_alike_are_the_nearest_of_the_full_matrix(seed: int, lines: int, codes: int) -> None:
+    rng = np.random.default_rng(seed)
+    asked, shown = (
+        Likeness(rng.integers(0, 5, (lines, n)) / 4, rng.integers(0, 3, (codes, n)).astype(float)) for n in (7, 11)
+    )
+    squares = ((asked.lines[:, :, None] - shown.lines[:, None, :]) ** 2).sum(axis=0)
+    squares = squares + 2.0 * (asked.codes[:, :, None] != shown.codes[:, None, :]).sum(axis=0)
+    np.testing.assert_array_equal(link_most_alike(asked, shown, 4), np.argsort(squares, axis=1, kind="stable")[:, :4])
+    plain = np.zeros((7, 4), dtype=np.int64)
+    linkage._list_alike(asked, shown, np.empty(11), np.full((7, 4), np.inf), plain)
+    np.testing.assert_array_equal(plain, link_most_alike(asked, shown, 4))

@@ -7,7 +7,8 @@ import pytest
 
 from categories import table
 from crypsis.errors import TableError
-from crypsis.kernels.linkage import FAR, patterns
+from crypsis.kernels import linkage
+from crypsis.kernels.linkage import FAR, equal_patterns, patterns
 from crypsis.measures.categorical_ledger import logarithms_of_tallies, tally_ledger_patterns
 from crypsis.measures.categories import (
     CategoryContext,
@@ -192,5 +193,9 @@ def test_margins_count_the_same_patterns(p):
     agree = np.tile(np.eye(4, dtype=np.int64).ravel(), p)
     direct = patterns(tuples, crowd, counts, agree, at, np.full(p, 4, dtype=np.int64))
     assert np.array_equal(direct, tally_ledger_patterns(tuples, crowd, counts))
+    assert np.array_equal(direct, equal_patterns(tuples, crowd, counts))
+    plain, room = np.zeros_like(direct), np.empty(2, dtype=np.int16)
+    linkage._equal_patterns(tuples, np.ascontiguousarray(crowd.T), counts, room, plain)
+    assert np.array_equal(direct, plain)
     assert (direct.sum(axis=1) == counts.sum()).all()
     assert direct.dtype == tally_ledger_patterns(tuples, crowd, counts).dtype == np.int32

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -109,3 +113,13 @@ def test_a_column_that_nobody_shows_teaches_nothing() -> None:
     found = attack(people, people.with_columns({"amount": np.full(1500, np.nan)}))
     assert found is not None
     assert found.found == pytest.approx(0.2)
+
+
+def test_trees_are_quiet_where_the_cores_cannot_be_asked_for() -> None:
+    code = (
+        "import numpy as np; from crypsis.measures.boosted_trees import boost_classifier;"
+        "boost_classifier(2, 3, 0).fit(np.arange(40.0)[:, None], np.arange(40) // 20)"
+    )
+    nothing = {**os.environ, "PATH": ""}  # neither lscpu nor anything else
+    done = subprocess.run([sys.executable, "-c", code], env=nothing, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 from numpy.random import default_rng
 from threadpoolctl import threadpool_limits
 
 from crypsis.kernels.arrays import Flags, Floats, Ints
+from crypsis.kernels.linkage import Likeness, link_most_alike
+from crypsis.measures.boosted_trees import boost_classifier, boost_regressor
 from crypsis.measures.class_risk import class_risk
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of, equivalence_classes
 from crypsis.table.hierarchy import MISSING
@@ -110,10 +111,12 @@ def _predictors(original: Table, names: Sequence[str], classes: EquivalenceClass
     if len(people) < FEWEST_LEARNED:
         return None
     half = default_rng([seed, len(people)]).permutation(len(people)) % 2
-    design, near = _design(original, names)[people], np.zeros((len(people), NEAREST), dtype=np.int64)
+    measured = _measure_columns(original, names)
+    design, near = _design(measured)[people], np.zeros((len(people), NEAREST), dtype=np.int64)
     for part in (0, 1):
-        rows = _learned_rows(half != part)
-        near[half == part] = rows[scipy.spatial.cKDTree(design[rows]).query(design[half == part], k=NEAREST)[1]]
+        rows, asked = _learned_rows(half != part), np.flatnonzero(half == part)
+        learned, sought = (_likeness(measured, people[each]) for each in (rows, asked))
+        near[asked] = rows[link_most_alike(sought, learned, NEAREST)]
     boosted = len(people) >= FEWEST_BOOSTED
     features = np.stack([_feature(original, name) for name in names], axis=1)[people] if boosted else np.empty((0, 0))
     return _Predictors(people, classes.of[people], half, design, near, features)
@@ -154,9 +157,16 @@ def _guess_categories(codes: Ints, known: _Predictors, seed: int) -> Iterator[Fl
         yield _cross_boost_categories(known.features, codes, known.half, seed)
 
 
-def _design(table: Table, names: Sequence[str]) -> Floats:
-    """float64[n, q]: a constant, numbers and their squares standardised, and the frequent categories as 0 and 1."""
-    parts = [np.ones((table.rows, 1))]
+class _MeasuredColumns(NamedTuple):
+    """Quasi-identifiers: numbers float64[n, r] standardised, and frequent categories int64[n, c]."""
+
+    lines: Floats
+    codes: Ints
+
+
+def _measure_columns(table: Table, names: Sequence[str]) -> _MeasuredColumns:
+    """Numbers and their squares standardised, and whether one is missing; categories, all rarer ones as one."""
+    lines, codes = list[Floats](), list[Ints]()
     for name in names:
         if table.holds_numbers(name):
             values = np.asarray(table.column(name), dtype=np.float64)
@@ -164,11 +174,26 @@ def _design(table: Table, names: Sequence[str]) -> Floats:
             spread = float(values[present].std()) if present.any() else 0.0
             if spread > 0:
                 scaled = np.where(present, (values - values[present].mean()) / spread, 0.0)
-                parts += [scaled[:, None], scaled[:, None] ** 2, ~present[:, None]]
+                lines += [scaled, scaled**2, ~present]
         else:
-            codes = _frequent(table.codes([name])[:, 0].astype(np.int64))
-            parts.append(codes[:, None] == np.arange(int(codes.max(initial=0)) + 1))
-    return np.concatenate(parts, axis=1, dtype=np.float64)
+            codes.append(_frequent(table.codes([name])[:, 0].astype(np.int64)))
+    return _MeasuredColumns(
+        np.array(lines, dtype=np.float64).reshape(len(lines), table.rows).T,
+        np.array(codes, dtype=np.int64).reshape(len(codes), table.rows).T,
+    )
+
+
+def _design(measured: _MeasuredColumns) -> Floats:
+    """float64[n, q]: a constant, numbers and their squares, and the frequent categories as 0 and 1."""
+    flags = [each[:, None] == np.arange(int(each.max(initial=0)) + 1) for each in measured.codes.T]
+    constant = np.ones((len(measured.lines), 1))
+    return np.concatenate([constant, measured.lines, *flags], axis=1, dtype=np.float64)
+
+
+def _likeness(measured: _MeasuredColumns, rows: Ints) -> Likeness:
+    """What makes some people alike: their distances are those of the design."""
+    lines, codes = (np.ascontiguousarray(each[rows].T, dtype=np.float64) for each in measured)
+    return Likeness(lines, codes)
 
 
 def _cross_regress(design: Floats, targets: Floats, present: Flags, half: Ints) -> Floats:
@@ -209,33 +234,25 @@ def _learned_rows(usable: Flags) -> Ints:
 
 def _cross_boost(features: Floats, values: Floats, present: Flags, half: Ints, seed: int) -> Floats:
     """float64[m]: each number as predicted from the people of the other half."""
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
     found = np.full(len(values), np.nanmean(values) if present.any() else 0.0)
     for part in (0, 1):
         rows = _learned_rows(present & (half != part))
         if not len(rows):
             continue
-        model = HistGradientBoostingRegressor(
-            max_iter=TREES, max_leaf_nodes=LEAVES, early_stopping=False, random_state=seed
-        )
+        model = boost_regressor(TREES, LEAVES, seed)
         found[half == part] = model.fit(features[rows], values[rows]).predict(features[half == part])
     return found
 
 
 def _cross_boost_categories(features: Floats, codes: Ints, half: Ints, seed: int) -> Floats:
     """float64[m, values]: how likely each category is, as learned from the people of the other half."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     found = np.zeros((len(codes), int(codes.max()) + 1))
     for part in (0, 1):
         rows = _learned_rows(half != part)
         if len(np.unique(codes[rows])) < 2:
             found[half == part, codes[rows[0]]] = 1.0
             continue
-        model = HistGradientBoostingClassifier(
-            max_iter=TREES // 2, max_leaf_nodes=LEAVES, early_stopping=False, random_state=seed
-        )
+        model = boost_classifier(TREES // 2, LEAVES, seed)
         model.fit(features[rows], codes[rows])
         found[np.ix_(half == part, model.classes_)] = model.predict_proba(features[half == part])
     return found

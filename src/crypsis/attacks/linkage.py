@@ -350,8 +350,11 @@ def _linkage_attack_distances(pair: LinkagePair, published: int) -> Iterator[tup
         for place in np.flatnonzero(~always):
             apart = pair.points[part][:, place, None] - pair.published[:, place]
             square += np.where(counted[:, place], apart**2, 0.0)
+        differ = np.zeros(square.shape, dtype=np.uint16)
         for codes, places in zip(pair.codes.T, pair.places.T, strict=True):
-            square += pair.ancestors[part][:, places] != codes
+            one = places[:1] if len(places) and (places == places[0]).all() else places  # all at one level
+            differ += pair.ancestors[part][:, one] != codes
+        square += differ
         square[:, ~pair.kept] = np.inf
         yield part, np.sqrt(square)
 

@@ -173,6 +173,8 @@ class Restoring:
             holders = np.bincount(self.classes.of[values != MISSING], minlength=self.classes.count)
         fewest = SHARED if self.size > 1 or self.averaged else PAIR
         counted = masked & self.known & (holders >= fewest)[self.classes.of]
+        if np.count_nonzero(counted) <= max(FEWEST, most * masked.sum()):
+            return 0  # no more can agree
         named = _agreement(self.classes, values, counted)
         if named <= max(FEWEST, most * masked.sum()):
             return 0

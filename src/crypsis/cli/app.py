@@ -207,8 +207,14 @@ def main(commands: typer.Typer = app) -> None:
         )
 
 
+LINEAR_ALGEBRA = "OPENBLAS_NUM_THREADS"
+"""What the linear algebra reads when it is loaded. The matrices are narrow: its threads would wait for each other
+longer than they work, and on a busy machine burn many times the seconds of the work."""
+
+
 def program() -> None:
     """Run the command line as a process that ends with it: without taking every module and kernel apart first."""
+    os.environ.setdefault(LINEAR_ALGEBRA, "1")
     code: object = 0
     try:
         main()

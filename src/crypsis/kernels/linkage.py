@@ -459,6 +459,10 @@ def _own_hits(
 own_hits = kernel(_own_hits)
 
 
+TUPLES_AT_A_TIME = 2048
+"""Tuples of the masked file to which each original one is compared before the next ones."""
+
+
 def _patterns(tuples: Codes, crowd: Codes, counts: Ints, agree: Ints, at: Ints, wide: Ints) -> Codes:
     """How many masked records agree with each original tuple in exactly which attributes.
 
@@ -477,6 +481,36 @@ def _patterns(tuples: Codes, crowd: Codes, counts: Ints, agree: Ints, at: Ints, 
 
 
 patterns = kernel(_patterns)
+
+
+def _equal_patterns(tuples: Codes, crowd: Codes, counts: Ints, room: NDArray[np.int16], seen: Codes) -> None:
+    """The same where categories agree that are equal.
+
+    `crowd` int32[p, b]: columns first; `room` int16[at a time]; `seen` int32[a, 2^p]: added to.
+    """
+    width = room.shape[0]
+    for begin in range(0, crowd.shape[1], width):  # as many tuples as stay in the cache
+        count = min(width, crowd.shape[1] - begin)
+        for seeker in range(tuples.shape[0]):
+            for place in range(count):
+                room[place] = 0
+            for column in range(tuples.shape[1]):
+                own, bit, codes = tuples[seeker, column], 1 << column, crowd[column, begin:]
+                for place in range(count):
+                    room[place] += bit if codes[place] == own else 0
+            for place in range(count):
+                seen[seeker, room[place]] += counts[begin + place]
+
+
+equal_patterns_into = kernel(_equal_patterns)
+
+
+def equal_patterns(tuples: Codes, crowd: Codes, counts: Ints) -> Codes:
+    """Kernel of linkage: `patterns` where categories agree that are equal, in a third of the time."""
+    seen = np.zeros((len(tuples), 1 << tuples.shape[1]), dtype=np.int32)
+    room = np.empty(TUPLES_AT_A_TIME, dtype=np.int16)
+    equal_patterns_into(tuples, np.ascontiguousarray(crowd.T), counts, room, seen)
+    return seen
 
 
 def _own_patterns(tuples: Codes, members: Ints, masked: Codes, kept: Flags, agree: Ints, at: Ints, wide: Ints) -> Codes:
@@ -499,6 +533,8 @@ own_patterns = kernel(_own_patterns)
 
 EXCLUDED = 50.0
 """What a column adds to the log-volume of a class that cannot hold the person."""
+CLASSES_AT_A_TIME = 1024
+"""Classes to which each person is compared before the next ones."""
 TIED = 1e-7
 """Weights that differ by this share at most are equal."""
 
@@ -530,38 +566,59 @@ def _insert(costs: Floats, classes: Ints, cost: float, at: int) -> None:
 insert = kernel(_insert)
 
 
-def _list_classes(known: Floats, shown: ShownClasses, costs: Floats, classes: Ints) -> None:
+class _ClassColumns(NamedTuple):
+    """What published classes show, column by column: float64[p, classes] as in `ShownClasses`, and blank float64[p]."""
+
+    low: Floats
+    high: Floats
+    wide: Floats
+    whole: Floats  # the least that a person outside loses: 1 where the distance does not count, else 0
+    covered: Floats
+    blank: Floats
+
+
+def _list_classes(known: Floats, shown: _ClassColumns, room: Floats, costs: Floats, classes: Ints) -> None:
     """List the nearest classes of each person by cell loss and by log-volume; ties go to the lower number.
 
-    `known` float64[m, p]: places of the people, NaN where a value is missing; `costs` float64[2, m, nearest].
+    Every column is added to the costs of all classes at once, by a loop without branches. `known` float64[m, p]: places
+    of the people, NaN where a value is missing; `room` float64[2, classes at a time];
+    `costs` float64[2, m, nearest].
     """
-    last = costs.shape[2] - 1
-    for i in range(known.shape[0]):
-        for g in range(shown.low.shape[0]):
-            cell, volume = 0.0, 0.0
+    last, width = costs.shape[2] - 1, room.shape[1]
+    cell, volume = room[0], room[1]
+    for begin in range(0, shown.low.shape[1], width):  # as many classes as stay in the cache
+        count = min(width, shown.low.shape[1] - begin)
+        for i in range(known.shape[0]):
+            for g in range(count):
+                cell[g], volume[g] = 0.0, 0.0
             for j in range(known.shape[1]):
-                x, low, high = known[i, j], shown.low[g, j], shown.high[g, j]
-                if x >= low and x <= high:
-                    cell += shown.wide[g, j]
-                    volume += shown.covered[g, j]
-                elif x == x and low == low:
-                    cell += min(max(low - x, x - high), 1.0) if shown.moves[g, j] else 1.0
-                    volume += shown.covered[g, j] + EXCLUDED
-                elif x == x:
-                    cell += 1.0
-                    volume += shown.blank[j]
-                elif low == low:
-                    cell += 1.0
-                    volume += EXCLUDED
-                if cell >= costs[0, i, last] and volume >= costs[1, i, last]:
-                    break
-            if cell < costs[0, i, last]:
-                insert(costs[0, i], classes[0, i], cell, g)
-            if volume < costs[1, i, last]:
-                insert(costs[1, i], classes[1, i], volume, g)
+                x, blank = known[i, j], shown.blank[j]
+                low, high, wide = shown.low[j, begin:], shown.high[j, begin:], shown.wide[j, begin:]
+                whole, covered = shown.whole[j, begin:], shown.covered[j, begin:]
+                for g in range(count):
+                    away = low[g] - x if low[g] - x > x - high[g] else x - high[g]
+                    away = away if away < 1.0 else 1.0
+                    away = away if away > whole[g] else whole[g]
+                    inside, shows, misses = (x >= low[g]) & (x <= high[g]), low[g] == low[g], x != x
+                    loss = wide[g] if inside else away if shows else 1.0
+                    size = covered[g] if inside else covered[g] + EXCLUDED if shows else blank
+                    cell[g] += loss if not misses else 1.0 if shows else 0.0
+                    volume[g] += size if not misses else EXCLUDED if shows else 0.0
+            for g in range(count):
+                if cell[g] < costs[0, i, last]:
+                    insert(costs[0, i], classes[0, i], cell[g], begin + g)
+                if volume[g] < costs[1, i, last]:
+                    insert(costs[1, i], classes[1, i], volume[g], begin + g)
 
 
 list_classes_into = kernel(_list_classes)
+
+
+def class_columns(shown: ShownClasses) -> _ClassColumns:
+    """What classes show, column by column, as the kernel of linkage adds it up."""
+    columns = (shown.low, shown.high, shown.wide, np.where(shown.moves, 0.0, 1.0), shown.covered)
+    low, high, wide, whole, covered = (np.array(each.T, dtype=np.float64, order="C") for each in columns)
+    return _ClassColumns(low, high, wide, whole, covered, shown.blank)
 
 
 def link_nearest_classes(known: Floats, shown: ShownClasses, nearest: int) -> tuple[Floats, Ints]:
@@ -571,8 +628,48 @@ def link_nearest_classes(known: Floats, shown: ShownClasses, nearest: int) -> tu
     """
     nearest = max(min(nearest, len(shown.low)), 1)
     costs, classes = np.full((2, len(known), nearest), np.inf), np.full((2, len(known), nearest), -1)
-    list_classes_into(known, shown, costs, classes)
+    list_classes_into(known, class_columns(shown), np.empty((2, CLASSES_AT_A_TIME)), costs, classes)
     return costs, classes
+
+
+class Likeness(NamedTuple):
+    """What makes records alike: places on lines float64[r, n], and categories float64[c, n]."""
+
+    lines: Floats
+    codes: Floats
+
+
+def _list_alike(asked: Likeness, shown: Likeness, room: Floats, squares: Floats, rows: Ints) -> None:
+    """List the records most alike to each asked one, nearest first; ties go to the lower row.
+
+    `room` float64[n]; `squares` float64[m, nearest]: squared distances, 2 for two different categories.
+    """
+    last, count = squares.shape[1] - 1, room.shape[0]
+    for i in range(squares.shape[0]):
+        for g in range(count):
+            room[g] = 0.0
+        for j in range(shown.lines.shape[0]):
+            x, line = asked.lines[j, i], shown.lines[j]
+            for g in range(count):
+                room[g] += (line[g] - x) * (line[g] - x)
+        for j in range(shown.codes.shape[0]):
+            own, codes = asked.codes[j, i], shown.codes[j]
+            for g in range(count):
+                room[g] += 0.0 if codes[g] == own else 2.0
+        for g in range(count):
+            if room[g] < squares[i, last]:
+                insert(squares[i], rows[i], room[g], g)
+
+
+list_alike_into = kernel(_list_alike)
+
+
+def link_most_alike(asked: Likeness, shown: Likeness, nearest: int) -> Ints:
+    """Kernel of linkage: int64[m, nearest], the records most alike to each asked one; ties go to the lower row."""
+    people, count = asked.lines.shape[1], shown.lines.shape[1]
+    squares, rows = np.full((people, nearest), np.inf), np.zeros((people, nearest), dtype=np.int64)
+    list_alike_into(asked, shown, np.empty(count), squares, rows)
+    return rows
 
 
 def _fill_classes(weights: Floats, classes: Ints, room: Floats, rounds: int) -> None:

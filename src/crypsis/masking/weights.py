@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from crypsis.errors import PlanError, unknown_column
 from crypsis.kernels.arrays import Floats
 from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.population import weight_column
 from crypsis.table.table import Table
@@ -162,16 +163,19 @@ def rake_weights(
     `start` float64[n]: 0 for a record that is not released; `held` float64[n]: collected weights; `parts`: whether
     numbers have margins, which can contradict their totals where the numbers are masked, beside their totals.
     """
-    weights = start.copy()
     released = start > 0
     if not released.any():
-        return weights
+        return start.copy()
     whole = float(held.sum())
     margins = [_margin(masked, name, released) for name in names if parts or not masked.holds_numbers(name)]
     share = whole / float(held[released].sum())  # what suppressed records stood for is shared by all others
     totals = [share * np.bincount(codes, weights=held * released) for codes in margins]
     numbers = [each for name in names if (each := _number_total(masked, collected, name, held)) is not None]
-    weights *= whole / float(weights.sum())
+    cells = _cells(margins, [values for values, _ in numbers], released)
+    begun = np.bincount(cells.of[released], weights=start[released], minlength=cells.count)
+    weights = begun * (whole / float(begun.sum()))
+    margins = [codes[cells.first] for codes in margins]
+    numbers = [(values[cells.first], wanted) for values, wanted in numbers]
     for _ in range(CYCLES):
         worst = 0.0
         for codes, total in zip(margins, totals, strict=True):
@@ -184,7 +188,14 @@ def rake_weights(
             worst = max(worst, off)
         if worst < CLOSE:
             break
-    return weights
+    return np.asarray(start * np.append(weights / begun, 0.0)[cells.of])
+
+
+def _cells(margins: Sequence[Ints], numbers: Sequence[Floats], released: NDArray[np.bool_]) -> EquivalenceClasses:
+    """Records that raking tells apart in nothing, so that one factor holds for all of them."""
+    ranks = [np.unique(values, return_inverse=True)[1] for values in numbers]
+    columns = [*margins, *ranks] or [np.zeros(len(released), dtype=np.int64)]
+    return equivalence_classes(np.stack(columns, axis=1), released)
 
 
 def _margin(masked: Table, name: str, released: NDArray[np.bool_]) -> Ints:

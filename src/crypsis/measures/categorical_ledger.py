@@ -19,7 +19,7 @@ from crypsis.errors import SearchError
 from crypsis.kernels import ledger as kernels
 from crypsis.kernels.arrays import Codes, Floats, Ints
 from crypsis.kernels.ledger import Frame, Tallies, pair_counts, sum_weighted, table_gaps
-from crypsis.kernels.linkage import nearest, own_hits, own_patterns, patterns
+from crypsis.kernels.linkage import equal_patterns, nearest, own_hits, own_patterns, patterns
 from crypsis.measures.categories import CategoryContext, Pairing, agreements, columns_of_categories, distances, obstacle
 from crypsis.measures.intervals import wilson_interval
 from crypsis.measures.measure import Aim, BoundMeasure, Ledger, Measure, Reading
@@ -353,7 +353,7 @@ def tally_category_pairs(pairing: Pairing) -> tuple[Codes, Codes]:
     return pairs, pair_counts(pairing.context.codes, pairing.codes, shape.at, shape.wide, shape.mark, pairs)
 
 
-PAIRS_PER_KEY = 12
+PAIRS_PER_KEY = 40
 """Pairs of tuples that are compared one by one in the time a tuple is looked up in one margin."""
 
 
@@ -364,6 +364,8 @@ def tally_agreement_patterns(pairing: Pairing, agree: Ints) -> Codes:
     pairs, keys = len(context.tuples) * len(crowd), (len(context.tuples) + len(crowd)) << len(context.sizes)
     if pairing.plain and pairs > PAIRS_PER_KEY * keys:
         return tally_ledger_patterns(context.tuples, crowd, counts)
+    if pairing.plain:
+        return equal_patterns(context.tuples, crowd, counts)
     return patterns(context.tuples, crowd, counts, agree, shape.at, shape.wide)
 
 

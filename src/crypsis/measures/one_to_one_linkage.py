@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Flags, Floats, Ints
 from crypsis.kernels.linkage import EXCLUDED, ShownClasses, fill_classes, link_nearest_classes, score_linkage_guesses
+from crypsis.measures.boosted_trees import boost_classifier
 from crypsis.measures.categories import number_masked_categories
 from crypsis.measures.intervals import score_confidence_interval
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_measured_rows, measures
@@ -433,11 +434,7 @@ def _weigh(features: Floats, candidates: Ints, own: Ints, learned: Flags, judged
 
 def _boost(features: Floats, there: Flags, right: Flags, learned: Flags, judged: Flags, seed: int) -> Floats:
     """float64[judged, nearest]: the probability that a candidate is right, by boosted trees over all candidates."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    model = HistGradientBoostingClassifier(
-        max_iter=TREES, max_leaf_nodes=LEAVES, learning_rate=RATE, early_stopping=False, random_state=seed
-    )
+    model = boost_classifier(TREES, LEAVES, seed, RATE)
     found, asked = np.full(there[judged].shape, LEAST), there[judged]
     shown, taught = features[learned][there[learned]], right[learned][there[learned]]
     known = ~np.isnan(shown).all(axis=0)  # a feature that no learned candidate has cannot be binned

@@ -18,7 +18,7 @@ from crypsis.tasks import Tasks
 
 WHOLE_UP_TO, BLOCK = 5000, 2000
 """Records up to which MDAV groups the whole table, and of a block above: a baseline takes no more than a moment."""
-OFFERED, EFFORT = 100_000_000, 3_000_000
+OFFERED, EFFORT = 100_000_000, 500_000
 """Cells that local recoding looks at, records times columns times nodes offered, and comparisons to move records."""
 USUAL_K = 5
 """Group size where the plan requires none."""

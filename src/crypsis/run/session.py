@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from crypsis.engines import engine as engine_named
 from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, SearchError, listing
@@ -332,7 +333,8 @@ class Run:
     @cached_property
     def _searched_table(self) -> Table:
         """What the searches mask: the original, its other columns masked as the plan says, used ones of more weight."""
-        return self.plan.steer(self.plan.masked_beforehand(self.original, self.lock.seed))
+        with threadpool_limits(limits=1):  # one sum in every process, and no threads that wait for each other
+            return self.plan.steer(self.plan.masked_beforehand(self.original, self.lock.seed))
 
     @cached_property
     def _decoded_tables(self) -> DecodedTables:
@@ -406,7 +408,8 @@ class Run:
         -------
         Table
         """
-        return self._decoded_tables[self.choose(pick)]
+        with threadpool_limits(limits=1):
+            return self._decoded_tables[self.choose(pick)]
 
     def describe(self, pick: Solution | str | int = DEFAULT_PICK) -> MaskingDescription:
         """Describe what a solution does: treatment of each column, class sizes, and which records bear the loss.
