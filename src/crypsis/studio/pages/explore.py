@@ -409,7 +409,7 @@ def _name_uses(session: Session) -> Sequence[Use]:
         return ()
 
 
-def _points(found: Front, uses: Sequence[Use]) -> list[dict[str, Any]]:
+def _points(found: Front, uses: Sequence[Use] = ()) -> list[dict[str, Any]]:
     colours = {name: place for place, name in enumerate(_methods(found))}
     on = {solution.number for solution in found.solutions}
     first = [s for s in found.everything if s.number in on or s.baseline]
@@ -467,7 +467,7 @@ def _draw_candidates(session: Session, tried: dict[str, CandidateReader]) -> dic
     return {"dots": dots, "words": words if dots else ""}
 
 
-def _offers(found: Front, uses: Sequence[Use]) -> list[dict[str, Any]]:
+def _offers(found: Front, uses: Sequence[Use] = ()) -> list[dict[str, Any]]:
     """The offers as the page lists them, each solution once."""
     return [
         {
