@@ -456,7 +456,7 @@ def _draw_candidates(session: Session, tried: dict[str, CandidateReader]) -> dic
     )
     shown, miss = thin_evenly(rows, MOST_CANDIDATES), max((each.miss for each in found if len(each.points)), default=0)
     scored = sum(each.tried for each in found)
-    near = f", within about {percent_text(miss)} %" if miss > 0 else ""
+    near = f", within about {max(miss, 0.1):.1f} %" if miss > 0 else ""
     unplaced = [run.plan.search[each.search].name for each in found if each.tried and not len(each.points)]
     rest = f" Those of {listing(unplaced)} cannot be placed yet." if unplaced else ""
     words = (
