@@ -15,7 +15,7 @@ from crypsis.measures.utility.card import ruined_columns
 from crypsis.measures.utility.estimates import ColumnEstimates
 from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES
 from crypsis.plan import Plan, read_plan_budget
-from crypsis.plan.sections import AXES, Use
+from crypsis.plan.sections import Use
 from crypsis.run import Front, Run, Solution
 from crypsis.run.candidates import CandidateReader, thin_evenly
 from crypsis.run.choosing import group_offers_for_choosing
@@ -283,7 +283,6 @@ def describe_before_search(session: Session) -> dict[str, Any] | None:
         plan = session.plan
     except CrypsisError:
         return None
-    units = dict.fromkeys(AXES, " %")
     everyone = "what each intruder knows" if plan.scenario else "all quasi-identifiers"
     return {
         "budget": dict(BUDGETS).get(str(plan.run.budget), plan.run.budget or "as long as each search finds more"),
@@ -292,7 +291,7 @@ def describe_before_search(session: Session) -> dict[str, Any] | None:
                 model.statement().replace("{columns}", listing(model.quasi_identifiers) or everyone)
                 for model in plan.models()
             ),
-            *(f"{each.measure} at most {each.at_most:g}{units.get(each.measure, '')}" for each in plan.limit),
+            *(f"{each.measure} at most {each.at_most:g}{' %' if each.in_per_cent else ''}" for each in plan.limit),
             *(f"{use.title} at most {use.tolerance:g} % apart" for use in plan.use if use.treated_as == "limit"),
         ],
         "uses": [use.title for use in plan.use if use.treated_as != "limit"],
@@ -591,6 +590,12 @@ def _list_limits(plan: Plan, solution: Solution) -> list[dict[str, Any]]:
     found = {each.measure: solution.figure(each.measure) for each in plan.limit}
     broken = {each.subject for each in solution.evaluation.complaints if each.kind == "limit"}
     return [
-        {"measure": e.measure, "at_most": e.at_most, "found": found[e.measure], "holds": e.measure not in broken}
+        {
+            "measure": e.measure,
+            "at_most": e.at_most,
+            "found": found[e.measure],
+            "holds": e.measure not in broken,
+            "percent": e.in_per_cent,
+        }
         for e in plan.limit
     ]
