@@ -104,19 +104,22 @@ def main() -> None:
         studio(Path(home)) as address,
         sync_playwright() as driver,
     ):
-        base = address.split("/?")[0]
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
         context.set_default_timeout(1000 * WAIT)
         page = context.new_page()
         page.goto(address)
         page.wait_for_selector("body[data-ready]")
+        page.click("#cards li h3 a")
+        page.wait_for_url("**/s/**")
+        page.wait_for_selector("body[data-ready]")
+        base = page.url.rsplit("/", 1)[0]
         walk_through(page, base, images)
         page.emulate_media(color_scheme="dark")
-        taken(page, base, images / "studio-dark.png", 1200)
+        taken(page, f"{base}/explore", images / "studio-dark.png", 1200)
         page.emulate_media(color_scheme="light")
         page.set_viewport_size({"width": 320, "height": 900})
-        taken(page, base, images / "studio-narrow.png", 1800)
+        taken(page, f"{base}/explore", images / "studio-narrow.png", 1800)
         browser.close()
 
 

@@ -366,7 +366,7 @@ def test_a_new_file_opens_on_data_and_no_page_speaks_of_toml(session: Session, t
             assert "[[" not in text
             assert "because =" not in text
         assert "What the search will do" in client.get("/explore").text
-        assert "masked by itself before the search" in client.get("/data").text
+        assert "masked by itself, whatever is searched" in client.get("/data").text
 
 
 def test_a_file_that_cannot_be_looked_at_is_no_reason_to_trust_it(session: Session) -> None:

@@ -57,7 +57,7 @@ class ColumnDescription:
     name: str
     treatment: Treatment
     loss: float  # share of its information that is lost, per cent; a suppressed cell is lost
-    changed: float  # share of the published cells that are not as collected, per cent
+    changed: float  # share of the published cells with a value that are not as collected, per cent
     # mean absolute difference of the published numbers of a moved column, in standard deviations of the original
     shift: float = 0.0
     levels: tuple[LevelShare, ...] = ()  # levels in use, for a generalised or locally recoded column
@@ -137,7 +137,8 @@ def _same(before: Column, after: Column) -> bool:
 def _column(original: Table, masked: Table, name: str, loss: Floats) -> ColumnDescription:
     kept, level, levels, replaced = masked.kept, masked.level(name), tuple[LevelShare, ...](), 0.0
     shift = 0.0
-    changed = 100.0 * float((loss[kept] > 0).mean()) if kept.any() else 0.0
+    known = kept & ~original.missing(name)
+    changed = 100.0 * float((loss[known] > 0).mean()) if known.any() else 0.0
     if level == LOCAL:
         treatment, (levels, replaced) = Treatment.LOCALLY_RECODED, _levels_in_use(masked, name, loss[kept])
     elif level:

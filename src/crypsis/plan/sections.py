@@ -414,6 +414,12 @@ class Limit(Named[Measure | None]):
         """The measure, or None for a limit on loss, risk or suppressed records."""
         return None if self.measure in AXES else super().build()
 
+    @property
+    def in_per_cent(self) -> bool:
+        """Whether the limit is a percentage: of loss, people or records."""
+        built = self.build()
+        return built is None or built.aim == "risk"
+
 
 AXES = ("loss", "risk", "suppressed")
 

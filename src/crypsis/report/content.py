@@ -52,7 +52,7 @@ class ReportedColumn:
     treatment: str  # what was done, in words
     distinct_before: int | None  # distinct values; None for a column that was not counted
     distinct_after: int | None
-    changed: float | None  # share of released cells that differ from the original, 0–100; None without an original
+    changed: float | None  # share of released cells with a value that differ from it, 0–100; None without an original
     loss: float | None = None  # mean cell loss, 0–100, of a quasi-identifier with an original
     missing: int | None = None  # empty cells of the released file; None for a column that was not counted
     label: str = ""  # what the source calls it, beside its name
@@ -116,11 +116,10 @@ def _distinct(table: Table, name: str, kept: NDArray[np.bool_]) -> int:
 
 
 def _changed_share(original: Table, masked: Table, name: str) -> float:
-    before, after = original.column(name)[masked.kept], masked.column(name)[masked.kept]
-    if not before.size:
-        return 0.0
-    same = (before == after) | ((before != before) & (after != after))
-    return float(100 * (1 - same.mean()))
+    """Of the released cells that had a value, those that are not as collected, per cent."""
+    known = masked.kept & ~original.missing(name)
+    before, after = original.column(name)[known], masked.column(name)[known]
+    return float(100 * (before != after).mean()) if before.size else 0.0
 
 
 def _recoded_shares(original: Table, masked: Table, name: str) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crypsis.plan import Plan
 from crypsis.run.session import PLAIN, UNTOUCHED
 from crypsis.searches import searches
+from crypsis.text.maskings import published_weight_text
 
 TERMS = {
     "loss": "Share of the information in the masked columns lost: 0 % as collected, 100 % no better than knowing "
@@ -46,8 +47,9 @@ def masked_by_themselves(plan: Plan) -> dict[str, str]:
     """Columns that are masked before any search, each with how: it is the same in every solution."""
     built = [(choice.method, choice.build()) for choice in plan.mask]
     said = {method: masking.in_brief() for method, masking in built}
-    return {
+    found = {
         name: f"{method}: {said[method][0].lower()}{said[method][1:]}"
         for method, masking in built
         for name in masking.columns
     }
+    return found | {name: published_weight_text(c.publish) for name, c in plan.columns.items() if c.publish}

@@ -26,7 +26,7 @@ SHOWN = {
     "loss": "information lost, %",
     "risk": "people found by the intruder of the plan, %",
     "analyses": "analyses kept, %",
-    "uses": "change of the uses",
+    "uses": "declared analyses apart, % of what is tolerated",
     "k": "smallest equivalence class (k)",
     "unique": "people unique in the file",
     "suppressed": "suppressed records, %",

@@ -15,7 +15,7 @@ from crypsis.measures.utility.card import ruined_columns
 from crypsis.measures.utility.estimates import ColumnEstimates
 from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES
 from crypsis.plan import Plan, read_plan_budget
-from crypsis.plan.sections import AXES, Use
+from crypsis.plan.sections import Use
 from crypsis.run import Front, Run, Solution
 from crypsis.run.candidates import CandidateReader, thin_evenly
 from crypsis.run.choosing import group_offers_for_choosing
@@ -283,7 +283,6 @@ def describe_before_search(session: Session) -> dict[str, Any] | None:
         plan = session.plan
     except CrypsisError:
         return None
-    units = dict.fromkeys(AXES, " %")
     everyone = "what each intruder knows" if plan.scenario else "all quasi-identifiers"
     return {
         "budget": dict(BUDGETS).get(str(plan.run.budget), plan.run.budget or "as long as each search finds more"),
@@ -292,7 +291,7 @@ def describe_before_search(session: Session) -> dict[str, Any] | None:
                 model.statement().replace("{columns}", listing(model.quasi_identifiers) or everyone)
                 for model in plan.models()
             ),
-            *(f"{each.measure} at most {each.at_most:g}{units.get(each.measure, '')}" for each in plan.limit),
+            *(f"{each.measure} at most {each.at_most:g}{' %' if each.in_per_cent else ''}" for each in plan.limit),
             *(f"{use.title} at most {use.tolerance:g} % apart" for use in plan.use if use.treated_as == "limit"),
         ],
         "uses": [use.title for use in plan.use if use.treated_as != "limit"],
@@ -409,7 +408,7 @@ def _name_uses(session: Session) -> Sequence[Use]:
         return ()
 
 
-def _points(found: Front, uses: Sequence[Use]) -> list[dict[str, Any]]:
+def _points(found: Front, uses: Sequence[Use] = ()) -> list[dict[str, Any]]:
     colours = {name: place for place, name in enumerate(_methods(found))}
     on = {solution.number for solution in found.solutions}
     first = [s for s in found.everything if s.number in on or s.baseline]
@@ -456,7 +455,7 @@ def _draw_candidates(session: Session, tried: dict[str, CandidateReader]) -> dic
     )
     shown, miss = thin_evenly(rows, MOST_CANDIDATES), max((each.miss for each in found if len(each.points)), default=0)
     scored = sum(each.tried for each in found)
-    near = f", within about {percent_text(miss)} %" if miss > 0 else ""
+    near = f", within about {max(miss, 0.1):.1f} %" if miss > 0 else ""
     unplaced = [run.plan.search[each.search].name for each in found if each.tried and not len(each.points)]
     rest = f" Those of {listing(unplaced)} cannot be placed yet." if unplaced else ""
     words = (
@@ -467,7 +466,7 @@ def _draw_candidates(session: Session, tried: dict[str, CandidateReader]) -> dic
     return {"dots": dots, "words": words if dots else ""}
 
 
-def _offers(found: Front, uses: Sequence[Use]) -> list[dict[str, Any]]:
+def _offers(found: Front, uses: Sequence[Use] = ()) -> list[dict[str, Any]]:
     """The offers as the page lists them, each solution once."""
     return [
         {
@@ -591,6 +590,12 @@ def _list_limits(plan: Plan, solution: Solution) -> list[dict[str, Any]]:
     found = {each.measure: solution.figure(each.measure) for each in plan.limit}
     broken = {each.subject for each in solution.evaluation.complaints if each.kind == "limit"}
     return [
-        {"measure": e.measure, "at_most": e.at_most, "found": found[e.measure], "holds": e.measure not in broken}
+        {
+            "measure": e.measure,
+            "at_most": e.at_most,
+            "found": found[e.measure],
+            "holds": e.measure not in broken,
+            "percent": e.in_per_cent,
+        }
         for e in plan.limit
     ]

@@ -424,13 +424,15 @@ def _with_use(session: Session, document: dict[str, Any], text: str) -> dict[str
 
 
 def _example_analyses(document: dict[str, Any]) -> list[tuple[str, str]]:
-    """Analyses of columns that the file has, by what they are; of invented ones where it has none that fit."""
+    """Analyses of columns that the file has, by what they are; of invented ones only where it has none that fit any."""
     shown = {
         n: c for n, c in document.get("columns", {}).items() if c.get("role") not in UNPUBLISHED and n.isidentifier()
     }
     numbers = [n for n, c in shown.items() if c.get("kind") == "numeric" and c.get("role") != Role.WEIGHT]
     groups = [n for n, c in shown.items() if c.get("kind") in ("nominal", "ordinal")]
     numbers.sort(key=lambda n: shown[n]["role"] != Role.CONFIDENTIAL)  # what is studied comes before what explains it
+    if not numbers and len(groups) > 1:
+        return [("Shares", f"share {groups[0]} + {groups[1]}")]
     first, second = (*numbers[:1], "wage")[0], (*numbers[1:2], "age")[0]
     group, other = (*groups[:1], "sex")[0], (*groups[1:2], "region")[0]
     return [

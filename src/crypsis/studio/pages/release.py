@@ -15,7 +15,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, TableError, listing
-from crypsis.plan.sections import AXES
 from crypsis.release.findings import SHORTEST_REASON
 from crypsis.rulebook import Rulebook, RuleResult, read_rulebook
 from crypsis.run import Solution
@@ -117,7 +116,7 @@ def _limits(session: Session, solution: Solution) -> list[Item]:
     broken = {each.subject for each in solution.evaluation.complaints if each.kind == "limit"}
     items = []
     for each in session.run.plan.limit:
-        unit, found = " %" if each.measure in AXES else "", solution.figure(each.measure)
+        unit, found = " %" if each.in_per_cent else "", solution.figure(each.measure)
         attained = "not measured" if found is None else f"{figure_text(found)}{unit} attained"
         what = f"{each.measure} at most {figure_text(each.at_most)}{unit}"
         items.append(Item(what, each.measure not in broken, attained))

@@ -141,14 +141,18 @@ async function steer(fields) {
   fetchPoints();
 }
 
+/** That something is obeyed, by its first search; the whole is one hover away. */
+const short = (obeyed) => obeyed.split(", ")[0];
+
 /** What is in force, with when it was obeyed; what is newly obeyed is announced. */
 function showSteering(now) {
   const known = new Map(steering.asked.map((each) => [each.number, each.obeyed]));
-  for (const each of now.asked) if (each.obeyed && known.get(each.number) === "") announce(`${each.words}: ${each.obeyed}.`);
+  for (const each of now.asked) if (each.obeyed && known.get(each.number) === "") announce(`${each.words}: ${short(each.obeyed)}.`);
   steering = now;
-  const undoable = [...now.wishes, ...now.asked.map((each) => `${each.words} (${each.obeyed || "not obeyed yet"})`)];
+  const undoable = [...now.wishes, ...now.asked.map((each) => `${each.words} (${short(each.obeyed) || "not obeyed yet"})`)];
   const words = [...now.in_plan.map((each) => `${each} (in the plan; Free beside its bar takes it back)`), ...undoable];
   at("in-force").replaceChildren(...words.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+  now.asked.forEach((each, place) => { at("in-force").children[words.length - now.asked.length + place].title = each.obeyed; });
   at("in-force-title").textContent = words.length ? "In force:" : "The dashed line is the front before the last change.";
   at("steering").hidden = !words.length && !oldFront.length;
   at("undo").hidden = !undoable.length;
