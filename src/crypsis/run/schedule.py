@@ -199,8 +199,8 @@ SHOWN_AFTER = 2.0
 """Seconds of measuring after which solutions are shown before their generation is complete."""
 SHARE_FOR_SEARCH = 0.8
 """Share of a budget in seconds after which what is not measured yet comes first."""
-SHARE_FOR_MEASURING = 0.25
-"""Seconds of measuring for a second of searching until then, beyond the first point."""
+SHARE_FOR_MEASURING, MEASURED_FIRST = 0.25, 6
+"""Seconds of measuring for a second of searching until then, beyond the first points of a search."""
 BETWEEN_CHECKPOINTS = 0.25
 """Seconds of fast generations that share one checkpoint."""
 WORTH_OF_CHECKPOINT = 10.0
@@ -384,7 +384,7 @@ class Schedule:
             return most
         point = self._pace.estimate_step(("point", search.title)) / self.engine.workers
         left = SHARE_FOR_MEASURING * (search.seconds - search.measuring) - search.measuring
-        return max(0, min(most, 1 + int(left / point))) if left > 0 else int(not search.has_measured)
+        return max(min(most, int(left / point)), MEASURED_FIRST - search.count, 0)
 
     def _measure(self, search: SearchState) -> Progress:
         """Measure the next points in line; written with the state they belong to once the line is empty."""
