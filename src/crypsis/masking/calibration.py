@@ -527,9 +527,10 @@ class _Publication:
         moments = self.known._targets[1]
         for _ in range(SWEEPS):
             for column in sorted(self.known.labels, key=lambda each: -len(each.values)):
-                others = np.ones(self._sums.shape[1], dtype=np.bool_)
-                others[self.known._places[column.name]] = False
-                sums, target = self._sums[:, others].copy(), (moments[column.name] * self._ratios)[:, others]
+                place, others = self.known._places[column.name], np.ones(self._sums.shape[1], dtype=np.bool_)
+                others[place] = False
+                sums = np.concatenate([self._sums[:, : place.start], self._sums[:, place.stop :]], axis=1)
+                target = (moments[column.name] * self._ratios)[:, others]
                 shown = float(self.sizes[self.chosen[column.name] < len(column.values)].sum())
                 target[:-1] *= shown / max(int((column.codes < len(column.values)).sum()), 1)
                 sums[:, 0] *= CONSTANT

@@ -148,7 +148,7 @@ class MDAV(Partitioner):
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
         points = check_points(points, k)
-        group = mdav_by_tree if len(points) >= TREE_FROM else partitions.mdav
+        group = mdav_by_tree if len(points) >= TREE_FROM or points.shape[1] == 1 else partitions.mdav
         only = partition_trivially(points, k)
         return group(points, k, ENDINGS[self.ending], METRICS[self.metric]) if only is None else only
 

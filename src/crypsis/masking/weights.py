@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, unknown_column
 from crypsis.kernels.arrays import Floats
+from crypsis.kernels.raking import Raking, rake
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING
@@ -173,22 +174,24 @@ def rake_weights(
     numbers = [each for name in names if (each := _number_total(masked, collected, name, held)) is not None]
     cells = _cells(margins, [values for values, _ in numbers], released)
     begun = np.bincount(cells.of[released], weights=start[released], minlength=cells.count)
-    weights = begun * (whole / float(begun.sum()))
-    margins = [codes[cells.first] for codes in margins]
-    numbers = [(values[cells.first], wanted) for values, wanted in numbers]
-    for _ in range(CYCLES):
-        worst = 0.0
-        for codes, total in zip(margins, totals, strict=True):
-            found = np.bincount(codes, weights=weights, minlength=len(total))
-            factor = np.divide(total, found, out=np.ones_like(total), where=(found > 0) & (total > 0))
-            worst = max(worst, float(np.abs(factor - 1).max(initial=0.0)))
-            weights = weights * factor[codes]
-        for values, wanted in numbers:
-            weights, off = _tilt(weights, values, wanted)
-            worst = max(worst, off)
-        if worst < CLOSE:
-            break
+    values = np.array([values[cells.first] for values, _ in numbers]).reshape(len(numbers), cells.count)
+    raking = Raking(
+        np.array([codes[cells.first] for codes in margins], dtype=np.int64).reshape(len(margins), cells.count),
+        _stack_padded(totals),
+        values,
+        np.array([wanted for _, wanted in numbers], dtype=np.float64),
+        STEEPEST / np.abs(values).max(axis=1, initial=1e-300),
+    )
+    weights = rake(np.asarray(begun * (whole / float(begun.sum())), dtype=np.float64), raking, CYCLES, CLOSE)
     return np.asarray(start * np.append(weights / begun, 0.0)[cells.of])
+
+
+def _stack_padded(totals: Sequence[NDArray[np.floating]]) -> Floats:
+    """float64[margins, codes]: the totals of every margin, 0 for codes that it does not have."""
+    found = np.zeros((len(totals), max([len(each) for each in totals], default=1)))
+    for row, each in zip(found, totals, strict=True):
+        row[: len(each)] = each
+    return found
 
 
 def _cells(margins: Sequence[Ints], numbers: Sequence[Floats], released: NDArray[np.bool_]) -> EquivalenceClasses:
@@ -224,18 +227,3 @@ def _number_total(masked: Table, collected: Table, name: str, held: Floats) -> t
     if size <= 0 or np.ptp(after) == 0:
         return None
     return after / size, float(held @ before) / size
-
-
-def _tilt(weights: Floats, values: Floats, total: float) -> tuple[Floats, float]:
-    """Weights times exp(λ values) with one total of the values, and how far off they were; their sum is kept."""
-    whole = float(weights.sum())
-    off = abs(float(weights @ values) - total) / max(abs(total), 1e-9 * whole)
-    for _ in range(3):
-        mean = float(weights @ values) / whole
-        variance = float(weights @ (values - mean) ** 2) / whole
-        if variance <= 0:
-            break
-        step = np.clip((total / whole - mean) / variance, *(np.array([-1, 1]) * STEEPEST / np.abs(values).max()))
-        weights = weights * np.exp(step * (values - mean))
-        weights = weights * (whole / float(weights.sum()))
-    return weights, off

@@ -197,8 +197,10 @@ AT_A_TIME, AT_A_TIME_OF_MANY = 12, 4
 """Members of a front measured at one milestone, for a small and for a large table."""
 SHOWN_AFTER = 2.0
 """Seconds of measuring after which solutions are shown before their generation is complete."""
-SHARE_FOR_SEARCH = 0.9
+SHARE_FOR_SEARCH = 0.8
 """Share of a budget in seconds after which what is not measured yet comes first."""
+SHARE_FOR_MEASURING, MEASURED_FIRST = 0.25, 6
+"""Seconds of measuring for a second of searching until then, beyond the first points of a search."""
 BETWEEN_CHECKPOINTS = 0.25
 """Seconds of fast generations that share one checkpoint."""
 WORTH_OF_CHECKPOINT = 10.0
@@ -365,7 +367,7 @@ class Schedule:
         search.gains.add_time(search.seconds - before)
         overdue = search.gains.overdue and math.isfinite(self._limit)  # without a clock, the same points in every run
         if state is not known and state.whole and (is_front_milestone(state.generation) or overdue):
-            search.ask(problem, AT_A_TIME if len(self.original) <= LARGE else AT_A_TIME_OF_MANY)
+            search.ask(problem, self._most_at_a_time(search))
             if not search.due:
                 search.gains.end_stretch(0.0)
         elif not search.has_measured:
@@ -374,6 +376,15 @@ class Schedule:
         if not search.due and (search.seconds - search.written >= wait or search.progress >= 1.0):
             self._store_writing.commit(search)
         return self._report("generation", search)
+
+    def _most_at_a_time(self, search: SearchState) -> int:
+        """Members of a front to measure at a milestone; under a clock what a share of its time for searching allows."""
+        most = AT_A_TIME if len(self.original) <= LARGE else AT_A_TIME_OF_MANY
+        if math.isinf(self._limit):
+            return most
+        point = self._pace.estimate_step(("point", search.title)) / self.engine.workers
+        left = SHARE_FOR_MEASURING * (search.seconds - search.measuring) - search.measuring
+        return max(min(most, int(left / point)), MEASURED_FIRST - search.count, 0)
 
     def _measure(self, search: SearchState) -> Progress:
         """Measure the next points in line; written with the state they belong to once the line is empty."""

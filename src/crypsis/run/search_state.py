@@ -369,6 +369,7 @@ class SearchState:
     # what it is given of an earlier run, and how many of them are measured: those that hold are its first solutions
     seeds: list[Seed] = field(default_factory=list)
     sown: int = 0
+    measuring: float = 0.0  # seconds of measuring in this session
 
     store: Store | None = field(default=None, init=False, repr=False)  # where its solutions are looked up
 
@@ -499,6 +500,7 @@ class SearchState:
     def spend(self, seconds: float) -> None:
         """Note time it took for measuring."""
         self.seconds += seconds
+        self.measuring += seconds
         self.spent += seconds
         self.gains.add_time(seconds)
 
