@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -101,7 +101,7 @@ def publish_weight(masked: Table, collected: Table) -> Table:
     else:
         start = masked.column(name) if treatment.how == "noise" else np.full(len(held), held.mean())
         start = np.where(masked.kept & ~np.isnan(collected.column(name)), np.nan_to_num(start, nan=0.0), 0.0)
-        names = _margins(masked, name, treatment)
+        names = weight_margins(masked, name, treatment)
         found = rake_weights(start, held, masked, collected, names, parts=treatment.how == "raked")
     found = np.where(np.isnan(collected.column(name)), np.nan, _round_weights(found))
     return masked.with_columns({name: found}, {name: 0}, {name: collected.attribute(name)})
@@ -119,7 +119,7 @@ def _round_weights(weights: Floats) -> Floats:
     return np.round(weights, max(0, DIGITS - 1 - int(np.floor(np.log10(mean))))) if mean > 0 else weights
 
 
-def _margins(masked: Table, name: str, treatment: WeightTreatment) -> list[str]:
+def weight_margins(masked: Table, name: str, treatment: WeightTreatment) -> list[str]:
     """Columns whose margins and totals the weight keeps.
 
     Noise is calibrated by every published column; a raked weight follows from those that are named, else from the
@@ -172,6 +172,37 @@ def rake_weights(
     totals = [share * np.bincount(codes, weights=held * released) for codes in margins]
     numbers = [each for name in names if (each := _number_total(masked, collected, name, held)) is not None]
     weights *= whole / float(weights.sum())
+    return _fit(weights, margins, totals, numbers)
+
+
+def rake_counted_weights(tuples: Table, names: Sequence[str], records: Ints, held: Floats) -> Floats:
+    """float64[tuples]: the raked weight of a record of each distinct tuple, from counts alone.
+
+    `tuples`: as they are published, without those that are suppressed; `records` int64[tuples]: records with a weight;
+    `held` float64[tuples]: the sum of their collected weights.
+    """
+    released = tuples.kept & (records > 0)
+    weights, whole = np.where(released, records, 0).astype(np.float64), float(held.sum())
+    if not released.any() or not whole:
+        return np.zeros(len(tuples))
+    margins = [_margin(tuples, name, released, records) for name in names]
+    share = whole / float(held[released].sum())
+    totals = [share * np.bincount(codes, weights=held * released) for codes in margins]
+    numbers = []
+    for name in names:
+        if tuples.holds_numbers(name) and not tuples.attribute(name).dates:
+            values = np.nan_to_num(tuples.column(name))
+            size = float(np.average(np.abs(values[released]), weights=records[released]))
+            if size > 0 and np.ptp(values[released]) > 0:
+                numbers.append((values / size, float(held @ values) / size))
+    weights = _fit(weights * (whole / float(weights.sum())), margins, totals, numbers)
+    return _round_weights(np.divide(weights, records, out=np.zeros_like(weights), where=released))
+
+
+def _fit(
+    weights: Floats, margins: Sequence[Ints], totals: Sequence[NDArray[Any]], numbers: Sequence[tuple[Floats, float]]
+) -> Floats:
+    """Weights with which all margins and totals hold, fitted in turn."""
     for _ in range(CYCLES):
         worst = 0.0
         for codes, total in zip(margins, totals, strict=True):
@@ -187,16 +218,26 @@ def rake_weights(
     return weights
 
 
-def _margin(masked: Table, name: str, released: NDArray[np.bool_]) -> Ints:
-    """int64[n]: the part of a column in which each record is published; rare parts are one."""
+def _margin(masked: Table, name: str, released: NDArray[np.bool_], records: Ints | None = None) -> Ints:
+    """int64[n]: the part of a column in which each record is published; rare parts are one.
+
+    `records` int64[n]: how many records each row stands for; one unless given.
+    """
     if masked.holds_numbers(name):
         column = masked.column(name)
-        known = column[released & ~np.isnan(column)]
-        edges = np.unique(np.quantile(known, np.arange(1, PARTS) / PARTS)) if known.size else np.zeros(0)
+        rows = np.flatnonzero(released & ~np.isnan(column))
+        if records is not None:
+            rows = rows[np.argsort(column[rows], kind="stable")]
+            reached = np.cumsum(records[rows])
+            wanted = np.arange(1, PARTS) / PARTS * (reached[-1] if rows.size else 0)
+            edges = np.unique(column[rows][np.searchsorted(reached, wanted)]) if rows.size else np.zeros(0)
+        else:
+            edges = np.unique(np.quantile(column[rows], np.arange(1, PARTS) / PARTS)) if rows.size else np.zeros(0)
         codes = np.where(np.isnan(column), len(edges) + 1, np.searchsorted(edges, column, side="left"))
     else:
         codes = np.where(masked.column(name) == MISSING, len(masked.labels(name)), masked.column(name))
-    counts = np.bincount(codes[released], minlength=int(codes.max(initial=0)) + 1)
+    each = None if records is None else records[released]
+    counts = np.bincount(codes[released], each, minlength=int(codes.max(initial=0)) + 1)
     common = np.argsort(-counts, kind="stable")[:MOST_GROUPS]
     own = np.zeros(len(counts), dtype=np.int64)
     kept = [code for code in common.tolist() if counts[code] >= FEWEST]
