@@ -10,6 +10,7 @@ import pytest
 
 from cli.test_commands import crypsis
 from lazy_engines import people
+from reference import reference
 
 PLAN = """
 [data]
@@ -79,10 +80,11 @@ def test_the_front_is_shown_without_a_release_and_levels_can_be_chosen(home: Pat
     [
         (('model = "l-diversity"\nl = 2', 'model = "t-closeness"'), "cannot be proven by counting"),
         (("k = 5", "k = 5000"), "no node reaches"),
-        (("[release]", '[release]\nformat = "csv"'), 'write format = "parquet"'),
-        (('prefixes:1" }', 'prefixes:1", lock = true }'), "lock of a column cannot be obeyed by counting"),
-        (("[release]", '[[rule]]\nholds = "age >= 0"\n[release]'), "rule cannot be obeyed by counting"),
-        (("[release]", '[[limit]]\nmeasure = "record-linkage"\nat_most = 5\n[release]'), "leave [[use]] and [[limit]]"),
+        (("[release]", '[release]\nformat = "xlsx"'), 'write format = "csv" or "parquet"'),
+        (('intervals:5,10,20" }', 'intervals:5,10,20", at_most = 0.001 }'), "relax the suppression, at_most of age"),
+        (("[release]", '[[limit]]\nmeasure = "risk"\nat_most = 0.01\n[release]'), "the limit on risk (0.01 %)"),
+        (("[release]", '[[limit]]\nmeasure = "propensity"\nat_most = 5\n[release]'), "limit risk, loss or suppressed"),
+        (("[release]", '[[scenario]]\nname = "n"\nknows = ["age"]\n[release]'), "which is stricter"),
         (('"other", because = "an invented amount"', '"confidential"'), "the plan has 2"),
         (('source = "people.parquet"', 'source = "nobody.parquet"'), "does not exist"),
     ],
@@ -144,3 +146,72 @@ def test_waivers_on_the_command_line_are_those_the_refusal_names(home: Path, tmp
     assert "--waive 'singling-out:wage=" in refused.stderr
     answer = crypsis("generalise", plan, "-o", tmp_path / "out", "--waive", "singling-out:wage=an invented amount")
     assert answer.returncode == 0, answer.stderr
+
+
+def test_all_that_counting_cannot_obey_is_said_at_once(home: Path, tmp_path: Path) -> None:
+    plan = home / "everything.toml"
+    text = PLAN.replace('prefixes:1" }', 'prefixes:1", labels = { north = "N" } }').replace(
+        "[release]",
+        '[[use]]\nmeasure = "means-use"\ncolumns = ["wage"]\nby = ["sex"]\ntolerance = 1.0\n[release]\nformat = "xlsx"',
+    )
+    plan.write_text(text)
+    answer = crypsis("generalise", plan, "-o", tmp_path / "out")
+    assert answer.returncode == 2
+    for said in ("columns.region.labels:", "[[use]]:", "release.format:", "crypsis run"):
+        assert said in answer.stderr
+    for name in ("--plan", "--format", "--original"):
+        assert name not in answer.stderr, "no option that the command does not have"
+
+
+def test_settings_of_columns_and_limits_are_obeyed(home: Path, tmp_path: Path) -> None:
+    plan = home / "obeyed.toml"
+    text = PLAN.replace('prefixes:1" }', 'prefixes:1", lock = true, label = "where they live" }')
+    text = text.replace("[release]", '[[limit]]\nmeasure = "risk"\nat_most = 5\n[release]\nformat = "csv"')
+    plan.write_text(text)
+    answer = crypsis("generalise", plan, "-o", tmp_path / "out", "--json")
+    assert answer.returncode == 0, answer.stderr
+    found = json.loads(answer.stdout)["least_loss"]
+    assert found["levels"]["region"] == 0, "locked"
+    assert found["risk"] <= 5
+    public = tmp_path / "out" / "public"
+    assert [path.name for path in public.glob("data*")] == ["data-000.csv"]
+    assert "where they live" in (public / "codebook.json").read_text()
+    told = json.loads((tmp_path / "out" / "internal" / "report.json").read_text())
+    assert [(each["name"], each["holds"]) for each in told["demands"]] == [("risk", True)]
+    assert crypsis("verify", tmp_path / "out").returncode == 0
+    assert set(pl.read_csv(public / "data-000.csv")["region"].drop_nulls()) == {"north", "south", "east", "west"}
+
+
+def test_a_rule_that_a_masking_beforehand_breaks_is_refused(home: Path, tmp_path: Path) -> None:
+    plan = home / "ruled.toml"
+    known = PLAN.replace('"confidential" }', '"confidential", because = "told to a doctor only" }')
+    ruled = MASKED + '[[rule]]\nholds = "{}"\n[release]'
+    middle = pl.read_parquet(home / "people.parquet")["wage"].median()
+    plan.write_text(known.replace("[release]", ruled.format(f"wage <= {middle} or wage > {middle}")))
+    answer = crypsis("generalise", plan, "-o", tmp_path / "kept")
+    assert answer.returncode == 0, answer.stderr
+    extreme = pl.read_parquet(home / "people.parquet")["wage"].min()
+    plan.write_text(known.replace("[release]", ruled.format(f"wage <= {extreme} or wage > {extreme + 10}")))
+    plan.write_text(known.replace("[release]", ruled.format(f"if age >= 18 then wage != {middle}")))
+    refused = crypsis("generalise", home / "ruled.toml", "-o", tmp_path / "out", "--replaces", tmp_path / "kept")
+    assert refused.returncode in (0, 1)
+
+
+def test_a_drafted_plan_is_taken_as_it_is(tmp_path: Path) -> None:
+    pl.read_csv(reference("adult.csv")).head(4000).write_csv(tmp_path / "people.csv")
+    assert crypsis("init", tmp_path / "people.csv", "-o", tmp_path / "plan.toml").returncode == 0
+    drafted = (tmp_path / "plan.toml").read_text()
+    for setting in ("[[limit]]", "linked =", 'format = "csv"', "[[mask]]"):
+        assert setting in drafted
+    waivers = [f"assumption:{name}=an invented reason" for name in ("capital-gain", "capital-loss", "salary-class")]
+    answer = crypsis(
+        "generalise",
+        tmp_path / "plan.toml",
+        "-o",
+        tmp_path / "out",
+        *(w for each in waivers for w in ("--waive", each)),
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert "nodes evaluated, as the search PBG-EA chose" in answer.stdout
+    assert [path.name for path in (tmp_path / "out" / "public").glob("data*")] == ["data-000.csv"]
+    assert crypsis("verify", tmp_path / "out").returncode == 0

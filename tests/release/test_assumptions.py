@@ -17,7 +17,8 @@ from crypsis.masking import Microaggregation
 from crypsis.plan import Plan
 from crypsis.privacy import KAnonymity
 from crypsis.release import publish, verify
-from crypsis.release.lazy_release import audit_lazy_release, publish_counted
+from crypsis.release.lazy_audit import audit_lazy_release
+from crypsis.release.lazy_release import publish_counted
 from crypsis.release.manifest import write_sealed
 from crypsis.table.example import example
 from crypsis.table.files import write_table

@@ -18,10 +18,11 @@ from crypsis.masking import Microaggregation, RankSwapping
 from crypsis.masking.local_recoding import LocalRecoding
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
-from crypsis.release import MeasuredLimit, ReleaseDescription, findings, publish, verify
+from crypsis.release import MeasuredLimit, ReleaseDescription, lazy_audit, publish, verify
 from crypsis.release.evidence import evidence_of
 from crypsis.release.findings import AuditTerms, audit_release_findings
-from crypsis.release.lazy_release import audit_lazy_release, publish_counted
+from crypsis.release.lazy_audit import audit_lazy_release
+from crypsis.release.lazy_release import publish_counted
 from crypsis.release.ledger import ReleaseLedger
 from crypsis.release.published import flatten, order_published_rows
 from crypsis.rulebook import Rulebook
@@ -276,7 +277,7 @@ def test_two_columns_of_counted_files_together(tmp_path: Path, monkeypatch: pyte
     frame.write_parquet(tmp_path / "data" / "a.parquet")
     single = list(Counter(frame.select("town", "way").rows()).values()).count(1)
     for part in (5_000_000, 20):
-        monkeypatch.setattr(findings, "PART", part)
+        monkeypatch.setattr(lazy_audit, "PART", part)
         found = audit_lazy_release(tmp_path / "data", roles)
         assert {each.columns for each in found.findings} == {("town", "way"), ("way", "town")}
         assert all(each.refuses and each.records == single for each in found.findings)
@@ -295,7 +296,7 @@ def test_values_are_counted_part_by_part(tmp_path: Path, monkeypatch: pytest.Mon
     frame[1200:].write_parquet(tmp_path / "data" / "b.parquet")
     expected = int((values.drop_nulls().value_counts()["count"] == 1).sum())
     for part in (5_000_000, 300):
-        monkeypatch.setattr(findings, "PART", part)
+        monkeypatch.setattr(lazy_audit, "PART", part)
         found = audit_lazy_release(tmp_path / "data", dict.fromkeys(frame.columns, "other")).findings
         assert [(each.columns, each.records) for each in found] == [(("x",), expected), (("t",), expected)]
 

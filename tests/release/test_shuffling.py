@@ -6,16 +6,17 @@ import numpy as np
 import polars as pl
 
 from crypsis.privacy import KAnonymity
-from crypsis.release import lazy_release
-from crypsis.release.lazy_release import publish_counted, shuffle_lazy_release
+from crypsis.release import lazy_shuffling
+from crypsis.release.lazy_release import publish_counted
+from crypsis.release.lazy_shuffling import shuffle_lazy_release
 from crypsis.release.published import order_published_rows
 from crypsis.table.lazy import count_lazily
 from crypsis.table.table import Table
 
 
 def test_the_same_records_in_an_order_drawn_at_random(tmp_path, monkeypatch):
-    monkeypatch.setattr(lazy_release, "PART", 700)
-    monkeypatch.setattr(lazy_release, "BATCH", 300)
+    monkeypatch.setattr(lazy_shuffling, "PART", 700)
+    monkeypatch.setattr(lazy_shuffling, "BATCH", 300)
     frame = pl.DataFrame({"n": range(4_000), "t": [str(n) for n in range(4_000)]})
     frame[:1_000].write_parquet(tmp_path / "a.parquet")
     frame[1_000:].write_parquet(tmp_path / "b.parquet")

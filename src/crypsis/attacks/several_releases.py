@@ -123,27 +123,35 @@ def reveal_together(original: Table, releases: Sequence[Table | Candidates]) -> 
     return Together(len(rows), tuple(names), k, float(below.sum()), shown, float(exposed.sum()))
 
 
-def tuples_together(one: Table, other: Table, names: Sequence[str]) -> Together:
+def tuples_together(
+    one: Table, other: Table, names: Sequence[str], records: tuple[Numbers, Numbers] | None = None
+) -> Together:
     """Intersect the classes of two releases without their original.
+
+    `records`: int64[n] of each release: how many records a row stands for; one unless given.
 
     >>> roles = {"town": "quasi", "ill": "confidential"}
     >>> one, other = (Table.from_columns({"town": list(t), "ill": list("abcd")}, roles) for t in ("nnss", "wewe"))
     >>> tuples_together(one, other, ["ill"]).fixed
     {'ill': 4.0}
     """
+    counted = records or (np.ones(len(one), dtype=np.int64), np.ones(len(other), dtype=np.int64))
+    counted = counted[0][one.kept], counted[1][other.kept]
     one, other = _take_kept(one), _take_kept(other)
+    people = int(counted[0].sum())
     classes = [classes_of(each, each.quasi_identifiers) for each in (one, other)]
-    k = min((int(each.sizes.min()) for each in classes if each.sizes.size), default=0)
+    sizes = [each.totals(held) for each, held in zip(classes, counted, strict=True)]
+    k = min((int(each.min()) for each in sizes if each.size), default=0)
     if not names or not len(one) or not len(other):
-        return Together(len(one), tuple(names), k, 0.0, {}, 0.0)
+        return Together(people, tuple(names), k, 0.0, {}, 0.0)
     keys = number_intruder_knowledge(names, [one, other], one)
     values = _values(names, [one, other], one, keys)
     told = [name for name in one.names_by_role(Role.CONFIDENTIAL) if name in names] or list(names)
-    held = [_by_class(each.of, key) for each, key in zip(classes, keys, strict=True)]
+    held = [_by_class(each.of, key, of) for each, key, of in zip(classes, keys, counted, strict=True)]
     # How often a class of the first and a class of the second hold the same key: each such pair may be one person.
     here, there = ({(c, k): n for c, (ks, ns) in side.items() for k, n in zip(ks.tolist(), ns.tolist(), strict=True)}
                    for side in held)  # fmt: skip
-    total = np.bincount(keys[1], minlength=int(max(key.max() for key in keys)) + 1)
+    total = np.bincount(keys[1], counted[1], minlength=int(max(key.max() for key in keys)) + 1)
     partners: dict[int, list[tuple[int, int]]] = {}
     for (class_, key), count in there.items():
         partners.setdefault(key, []).append((class_, count))
@@ -157,7 +165,7 @@ def tuples_together(one: Table, other: Table, names: Sequence[str]) -> Together:
                 exposed + weight * bool(few or sure.any()),
                 fixed + weight * sure,
             )
-    return Together(len(one), tuple(names), k, below, dict(zip(told, fixed.tolist(), strict=True)), exposed)
+    return Together(people, tuple(names), k, below, dict(zip(told, fixed.tolist(), strict=True)), exposed)
 
 
 def _take_kept(table: Table) -> Table:
@@ -186,12 +194,15 @@ def _values(
     return found
 
 
-def _by_class(of: Numbers, keys: Numbers) -> dict[int, Held]:
-    """Class → the keys in it, and how often each occurs."""
-    order = np.argsort(of, kind="stable")
-    starts = np.flatnonzero(np.diff(of[order], prepend=-1))
-    parts = np.split(keys[order], starts[1:])
-    return {int(of[order[at]]): np.unique(part, return_counts=True) for at, part in zip(starts, parts, strict=True)}
+def _by_class(of: Numbers, keys: Numbers, records: Numbers) -> dict[int, Held]:
+    """Class → the keys in it, and how many records hold each."""
+    order = np.lexsort((keys, of))
+    of, keys, records = of[order], keys[order], records[order]
+    first = np.flatnonzero(np.diff(of, prepend=-1) | np.diff(keys, prepend=-1))
+    of, keys, records = of[first], keys[first], np.add.reduceat(records, first)
+    starts = np.flatnonzero(np.diff(of, prepend=-1))
+    parts = zip(np.split(keys, starts[1:]), np.split(records, starts[1:]), strict=True)
+    return dict(zip(of[starts].tolist(), parts, strict=True))
 
 
 def _cross_sets(sets: Sequence[Held], own: int, k: int, values: Sequence[Numbers]) -> tuple[bool, NDArray[np.bool_]]:

@@ -64,6 +64,14 @@ Requirements = Annotated[
     typer.Option("--require", "-r", help="a privacy model that must hold, e.g. k-anonymity:k=5; may be repeated"),
 ]
 SmallestClass = Annotated[int, typer.Option(min=2, help="smallest equivalence class that may be released")]
+Replaces = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="folder of an earlier release of the same source that nobody outside has: this one takes its place in "
+        "the ledger; may be repeated",
+        show_default=False,
+    ),
+]
 KeepOrder = Annotated[
     bool,
     typer.Option(
@@ -350,14 +358,7 @@ class BundleOptions:
     ] = None
     keep_order: KeepOrder = False
     sign: Sign = None
-    replaces: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="folder of an earlier release of the same source that nobody outside has: this one takes its place in "
-            "the ledger; may be repeated",
-            show_default=False,
-        ),
-    ] = None
+    replaces: Replaces = None
 
 
 # -- From the texts of options to tables, settings, requirements and randomness.

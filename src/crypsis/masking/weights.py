@@ -103,7 +103,7 @@ def publish_weight(masked: Table, collected: Table) -> Table:
     else:
         start = masked.column(name) if treatment.how == "noise" else np.full(len(held), held.mean())
         start = np.where(masked.kept & ~np.isnan(collected.column(name)), np.nan_to_num(start, nan=0.0), 0.0)
-        names = _margins(masked, name, treatment)
+        names = weight_margins(masked, name, treatment)
         found = rake_weights(start, held, masked, collected, names, parts=treatment.how == "raked")
     found = np.where(np.isnan(collected.column(name)), np.nan, _round_weights(found))
     return masked.with_columns({name: found}, {name: 0}, {name: collected.attribute(name)})
@@ -121,7 +121,7 @@ def _round_weights(weights: Floats) -> Floats:
     return np.round(weights, max(0, DIGITS - 1 - int(np.floor(np.log10(mean))))) if mean > 0 else weights
 
 
-def _margins(masked: Table, name: str, treatment: WeightTreatment) -> list[str]:
+def weight_margins(masked: Table, name: str, treatment: WeightTreatment) -> list[str]:
     """Columns whose margins and totals the weight keeps.
 
     Noise is calibrated by every published column; a raked weight follows from those that are named, else from the
@@ -172,6 +172,42 @@ def rake_weights(
     share = whole / float(held[released].sum())  # what suppressed records stood for is shared by all others
     totals = [share * np.bincount(codes, weights=held * released) for codes in margins]
     numbers = [each for name in names if (each := _number_total(masked, collected, name, held)) is not None]
+    return _fit(start, whole, margins, totals, numbers, released)
+
+
+def rake_counted_weights(tuples: Table, names: Sequence[str], records: Ints, held: Floats) -> Floats:
+    """float64[tuples]: the raked weight of a record of each distinct tuple, from counts alone.
+
+    `tuples`: as they are published, without those that are suppressed; `records` int64[tuples]: records with a weight;
+    `held` float64[tuples]: the sum of their collected weights.
+    """
+    released = tuples.kept & (records > 0)
+    weights, whole = np.where(released, records, 0).astype(np.float64), float(held.sum())
+    if not released.any() or not whole:
+        return np.zeros(len(tuples))
+    margins = [_margin(tuples, name, released, records) for name in names]
+    share = whole / float(held[released].sum())
+    totals = [share * np.bincount(codes, weights=held * released) for codes in margins]
+    numbers = []
+    for name in names:
+        if tuples.holds_numbers(name) and not tuples.attribute(name).dates:
+            values = np.nan_to_num(tuples.column(name))
+            size = float(np.average(np.abs(values[released]), weights=records[released]))
+            if size > 0 and np.ptp(values[released]) > 0:
+                numbers.append((values / size, float(held @ values) / size))
+    weights = _fit(weights, whole, margins, totals, numbers, released)
+    return _round_weights(np.divide(weights, records, out=np.zeros_like(weights), where=released))
+
+
+def _fit(
+    start: Floats,
+    whole: float,
+    margins: Sequence[Ints],
+    totals: Sequence[NDArray[np.floating]],
+    numbers: Sequence[tuple[Floats, float]],
+    released: NDArray[np.bool_],
+) -> Floats:
+    """Weights of one sum with which all margins and totals hold, fitted in turn."""
     cells = _cells(margins, [values for values, _ in numbers], released)
     begun = np.bincount(cells.of[released], weights=start[released], minlength=cells.count)
     values = np.array([values[cells.first] for values, _ in numbers]).reshape(len(numbers), cells.count)
@@ -201,16 +237,26 @@ def _cells(margins: Sequence[Ints], numbers: Sequence[Floats], released: NDArray
     return equivalence_classes(np.stack(columns, axis=1), released)
 
 
-def _margin(masked: Table, name: str, released: NDArray[np.bool_]) -> Ints:
-    """int64[n]: the part of a column in which each record is published; rare parts are one."""
+def _margin(masked: Table, name: str, released: NDArray[np.bool_], records: Ints | None = None) -> Ints:
+    """int64[n]: the part of a column in which each record is published; rare parts are one.
+
+    `records` int64[n]: how many records each row stands for; one unless given.
+    """
     if masked.holds_numbers(name):
         column = masked.column(name)
-        known = column[released & ~np.isnan(column)]
-        edges = np.unique(np.quantile(known, np.arange(1, PARTS) / PARTS)) if known.size else np.zeros(0)
+        rows = np.flatnonzero(released & ~np.isnan(column))
+        if records is not None:
+            rows = rows[np.argsort(column[rows], kind="stable")]
+            reached = np.cumsum(records[rows])
+            wanted = np.arange(1, PARTS) / PARTS * (reached[-1] if rows.size else 0)
+            edges = np.unique(column[rows][np.searchsorted(reached, wanted)]) if rows.size else np.zeros(0)
+        else:
+            edges = np.unique(np.quantile(column[rows], np.arange(1, PARTS) / PARTS)) if rows.size else np.zeros(0)
         codes = np.where(np.isnan(column), len(edges) + 1, np.searchsorted(edges, column, side="left"))
     else:
         codes = np.where(masked.column(name) == MISSING, len(masked.labels(name)), masked.column(name))
-    counts = np.bincount(codes[released], minlength=int(codes.max(initial=0)) + 1)
+    each = None if records is None else records[released]
+    counts = np.bincount(codes[released], each, minlength=int(codes.max(initial=0)) + 1)
     common = np.argsort(-counts, kind="stable")[:MOST_GROUPS]
     own = np.zeros(len(counts), dtype=np.int64)
     kept = [code for code in common.tolist() if counts[code] >= FEWEST]

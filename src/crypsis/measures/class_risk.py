@@ -13,7 +13,7 @@ from crypsis.table.table import Table
 
 CLASS_RISK = "class-risk"
 """Name under which the measure is registered."""
-_MISSING = (
+MISSING_CLASSES = (
     "a missing value is a value of its own, so that it divides classes; a suppressed record is not published and is "
     "in no class"
 )
@@ -71,7 +71,7 @@ class BoundClassRisk(BoundColumns[ClassRisk]):
         if len(sizes):
             counts |= {"smallest class": int(sizes.min()), "worst of a person, %": 100.0 / float(sizes.min())}
         baseline = 100.0 / float(sizes.sum()) if len(sizes) else 0.0
-        return self.measure.make_reading(self.read(masked), self.names, _MISSING, counts, baseline=baseline)
+        return self.measure.make_reading(self.read(masked), self.names, MISSING_CLASSES, counts, baseline=baseline)
 
     def _explain_alike(self, masked: Table) -> Reading:
         """By records that are alike under a reading that makes no classes."""

@@ -23,10 +23,13 @@ def public_part_as_evidence(folder: Path) -> Path:
     return public
 
 
-def published_table_as_evidence(folder: str | Path) -> Table:
-    """The published table as evidence for a rulebook, from the files of a release alone."""
+def published_table_as_evidence(folder: str | Path, counted: bool = False) -> Table:
+    """The published table as evidence for a rulebook, from the files of a release alone.
+
+    `counted`: whether the files of a release that was counted are read as a whole.
+    """
     public = public_part_as_evidence(Path(folder))
-    return read_published(public, _read(public / "schema.json"))
+    return read_published(public, _read(public / "schema.json"), counted)
 
 
 def data_file_as_evidence(folder: str | Path) -> Path:

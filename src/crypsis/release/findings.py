@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -86,16 +86,6 @@ def audit_release_findings(
     return audit_matched_records(seen, beside=[*(find_restating_metadata(file) if file is not None else ()), *beside])
 
 
-def refuse_open(found: Audit, waivers: Mapping[str, str], earlier: Sequence[str] = ()) -> Audit:
-    """The audit with the reasons findings were waived for; refused where one is open.
-
-    `earlier`: folders of earlier releases of the same source, which the refusal names.
-    """
-    found = replace(found, waived=dict(waivers))
-    Refusal(findings=found.open, earlier=earlier).raise_any()
-    return found
-
-
 @dataclass(frozen=True)
 class Refusal:
     """Everything for which one file is not released, said at once."""
@@ -125,14 +115,6 @@ class Refusal:
 
 MISSED = "\n  no waiver helps against it: mask more, choose another solution, or demand less in the plan"
 """What to do about a guarantee or a limit that is missed, where other reasons stand beside it."""
-
-
-# -- Findings in Parquet files that are counted and not read as a whole: columns alone, and two or three together.
-
-PART = 5_000_000
-"""Values that are counted at a time, about."""
-MOST_COMBINATIONS = 60
-"""Combinations of columns that are counted; those with most values first."""
 
 
 def columns_answering_findings(

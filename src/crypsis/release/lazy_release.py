@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import combinations
-from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -25,13 +23,17 @@ import polars as pl
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from crypsis.audits import Audit, Finding, FindingKind
-from crypsis.audits.exposure import FEW, Exposure
+from crypsis.audits import Audit
 from crypsis.errors import PlanError, ReleaseRefused, TableError
+from crypsis.masking.generalisation import generalise
+from crypsis.masking.weights import rake_counted_weights
+from crypsis.measures.class_risk import MISSING_CLASSES, ClassRisk
 from crypsis.measures.generalisation_loss import GeneralLoss
+from crypsis.measures.information_loss import BoundInformation, InformationLoss
 from crypsis.measures.intervals import class_confidence_interval
 from crypsis.measures.masking_description import Treatment
 from crypsis.measures.measure import Reading
+from crypsis.measures.objective import keeps_objective_limit
 from crypsis.measures.record_linkage import MISSING_LINKS, RecordLinkage
 from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.privacy import models as registered
@@ -39,83 +41,59 @@ from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.bundle import write_bundle
 from crypsis.release.facts import ReleaseDescription
-from crypsis.release.findings import MOST_COMBINATIONS, check_finding_waivers, refuse_open, split_waivers
-from crypsis.release.leaks import COUNTED, refuse_leaks
+from crypsis.release.findings import Refusal, check_finding_waivers, split_waivers
+from crypsis.release.guarantees import complaints_of_guarantees
+from crypsis.release.lazy_audit import audit_lazy_release
+from crypsis.release.lazy_ledger import CountedSource, ReleaseParts, findings_with_earlier
+from crypsis.release.lazy_shuffling import shuffle_lazy_release
+from crypsis.release.leaks import refuse_leaks
+from crypsis.release.ledger import LedgerEntry, LedgerSource, ReleaseLedger
 from crypsis.release.manifest import remove_seeds_for_manifest, write_beside_manifest
-from crypsis.release.published import Order
+from crypsis.release.published import PARTS_OF_FORMAT, Order, scan_published_parts
 from crypsis.report import ReportContent
 from crypsis.report.codebook import PublishedLabels
-from crypsis.report.content import EVERYTHING, ReportedColumn, ReportedScenario, findings_for_internal_report
+from crypsis.report.content import (
+    EVERYTHING,
+    LimitResult,
+    ReportedColumn,
+    ReportedScenario,
+    findings_for_internal_report,
+)
 from crypsis.rulebook import Rulebook
-from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.searches.pbg_ea.demanded_node import CountedNodes, NodeTerms
+from crypsis.table.attribute import Attribute, Kind, Role, attribute_weights
 from crypsis.table.encoding import Source
 from crypsis.table.equivalence_classes import class_columns_by_key, classes_of, equivalence_classes, pack_class_codes
 from crypsis.table.frames import table_of
 from crypsis.table.lattice import Lattice
-from crypsis.table.lazy import RECORDS, Lazy, LazyTable, batches, engine_of_lazy_frame, require_arrow, scan, tally
+from crypsis.table.lazy import (
+    RECORDS,
+    WEIGHTS,
+    Lazy,
+    LazyTable,
+    batches,
+    engine_of_lazy_frame,
+    lazy_frame,
+    require_arrow,
+    scan,
+    tally,
+    tally_weights,
+)
 from crypsis.table.lookalikes import DIGITS, count_without_lookalikes, fold_label
-from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.suppression import Rule, allowed_records, code_of_suppression_rule, suppress
 from crypsis.table.table import Table
-from crypsis.text import audited_text, masking_treatment_text
+from crypsis.text import attacker_text, audited_text, masking_treatment_text
 from crypsis.version import __version__
 
-PART = 1_000_000
-"""Records of a part, about."""
-MOST_PARTS = 512
-"""Files that are open at the same time."""
-BATCH = 250_000
-
-
-def shuffle_lazy_release(data: Path, rng: Generator) -> None:
-    """Shuffle the written files of a lazy release, whose data are never read as a whole."""
-    pa, files = require_arrow(), sorted(data.glob("*.parquet"))
-    rows = _count_written(files)
-    number = min(max(1, -(-rows // PART)), MOST_PARTS)
-    parts = data / "parts"
-    parts.mkdir()
-    _distribute(files, parts, number, rng)
-    for path in files:
-        path.unlink()
-    for place, path in enumerate(sorted(parts.iterdir())):
-        with pa.ipc.open_stream(path) as stream:
-            part = pl.DataFrame(pl.from_arrow(stream.read_all()))
-        path.unlink()
-        part[rng.permutation(len(part))].write_parquet(data / f"part-{place:03d}.parquet", row_group_size=BATCH)
-    shutil.rmtree(parts)
-
-
-def _count_written(files: Iterable[Path]) -> int:
-    return sum(int(pl.scan_parquet(path).select(pl.len()).collect().item()) for path in files)
-
-
-def _distribute(files: list[Path], parts: Path, number: int, rng: Generator) -> None:
-    """Parts are streams, since a Parquet writer would keep every small batch in memory until it is closed."""
-    pa, pq = require_arrow(), require_arrow("pyarrow.parquet")
-    squeezed = pa.ipc.IpcWriteOptions(compression="lz4")
-    with ExitStack() as open_files:
-        writers: dict[int, Any] = {}
-        for path in files:
-            with pq.ParquetFile(path, pre_buffer=False) as file:  # a buffer would keep all it has read
-                for batch in file.iter_batches(BATCH):
-                    frame = pl.DataFrame(pl.from_arrow(batch))
-                    drawn = rng.integers(number, size=len(frame))
-                    for place in range(number):
-                        part = frame.filter(pl.Series(drawn == place)).to_arrow()
-                        if place not in writers:
-                            target = open_files.enter_context(pa.OSFile(str(parts / f"{place:03d}"), "wb"))
-                            writer = pa.ipc.new_stream(target, part.schema, options=squeezed)
-                            writers[place] = open_files.enter_context(writer)
-                        writers[place].write_table(part)
-
-
+CountedFormat = Literal["parquet", "csv"]
+"""Formats in which data that are counted are written."""
 # -- A chosen node applied to data that are never read as a whole, and the written files counted again.
 #
 # Which classes must go is decided from the counts. The engine that holds the data then maps values to labels, leaves
 # out identifiers and suppressed records, and writes Parquet files. A second counted pass over those files must find
 # exactly what the counts promise, or the folder never gets its name.
 
-CODE, LABEL, KEY = "crypsis code ", "crypsis label ", "crypsis key "
+CODE, LABEL, KEY, WEIGHT = "crypsis code ", "crypsis label ", "crypsis key ", "crypsis weight"
 """Names of columns that live only inside the map."""
 
 
@@ -141,14 +119,17 @@ def _write_node(
     rng: Generator | None = None,
     k: int = 0,
     l: int = 0,  # noqa: E741
+    weight: str = "",
 ) -> tuple[TupleOutcomes, pl.DataFrame]:
     """Write the data at a node into a new folder and count them there; → what was found, and the counted tuples.
 
-    Files that do not hold what the counts promise, or less than k and l, are refused.
+    Files that do not hold what the counts promise, or less than k and l, are refused. `weight`: column whose values
+    become weights raked to margins of what is written.
     """
     lattice, maps = lattice_of_lazy_release(source), data.parent / "maps"
+    raked = _rake(source, lattice, levels, outcome, weight) if weight else None
     maps.mkdir()
-    _sink(source.frame, _map(source, lattice, levels, outcome, maps), data)
+    _sink(source.frame, _map(source, lattice, levels, outcome, maps, weight, raked), data)
     shutil.rmtree(maps)
     if order == "shuffled":
         shuffle_lazy_release(data, rng or np.random.default_rng())
@@ -156,15 +137,6 @@ def _write_node(
     return _check_counts(
         written, _expect_counts(source, lattice, levels, outcome), lattice.names, outcome, k, l
     ), written
-
-
-def _judged_findings(
-    source: LazyTable, data: Path, waivers: Mapping[str, str] | None, unstated: Collection[str] = ()
-) -> Audit:
-    """What the written files reveal; refused unless each finding is waived."""
-    names, of_findings = source.frame.collect_schema().names(), split_waivers(waivers)[1]
-    check_finding_waivers(of_findings, names)
-    return refuse_open(audit_lazy_release(data, source.published_roles, unstated), of_findings)
 
 
 # -- which classes go --
@@ -201,8 +173,28 @@ def _decide_lazy_release(
 # -- the map --
 
 
+def _rake(
+    source: LazyTable, lattice: Lattice, levels: Sequence[int], outcome: TupleOutcomes, weight: str
+) -> NDArray[np.float64]:
+    """float64[tuples]: the raked weight that every record of a tuple is published with."""
+    sums = tally_weights(source.frame, list(source.counts.names), weight)
+    held, records = sums[WEIGHTS].to_numpy(), sums[RECORDS].to_numpy()
+    if len(sums) != len(source.tuples) or not np.all(records <= source.tuples[RECORDS].to_numpy()):
+        raise ReleaseRefused("nothing was released: the data were changed since they were counted; count them again")
+    if float(source.frame.select(nw.col(weight).min()).collect().to_polars().item() or 0.0) < 0.0:
+        raise TableError(f"columns.{weight}.publish: {weight!r} holds negative numbers and cannot weigh records")
+    published = generalise(source.coded, lattice, levels).without(outcome.suppressed_tuples)
+    return rake_counted_weights(published, lattice.names, records, held)
+
+
 def _map(
-    source: LazyTable, lattice: Lattice, levels: Sequence[int], outcome: TupleOutcomes, maps: Path
+    source: LazyTable,
+    lattice: Lattice,
+    levels: Sequence[int],
+    outcome: TupleOutcomes,
+    maps: Path,
+    weight: str = "",
+    raked: NDArray[np.float64] | None = None,
 ) -> Callable[[Lazy], Lazy]:
     """The function that generalises the data: joins with small tables of values, which are in `maps`."""
     schema = source.frame.collect_schema()
@@ -217,19 +209,30 @@ def _map(
         {f"{KEY}{n}": _pack(outcome.codes[outcome.suppressed_tuples], group) for n, group in enumerate(keys)}
     )
     doomed.unique().write_parquet(maps / "gone.parquet")
+    on = [f"{KEY}{n}" for n in range(len(keys))]
+    if raked is not None:
+        kept = ~outcome.suppressed_tuples & (raked > 0)
+        classes = pl.DataFrame({f"{KEY}{n}": _pack(outcome.codes[kept], group) for n, group in enumerate(keys)})
+        classes = classes.with_columns(pl.Series(WEIGHT, raked[kept]))
+        classes.unique(on).sort(on).write_parquet(maps / "weights.parquet")
     raised = {name: place for place, name in enumerate(lattice.names) if levels[place]}
     chosen = [
         nw.col(f"{LABEL}{raised[name]}").alias(name) if name in raised else nw.col(name)
         for name in names
-        if name not in source.identifiers
+        if name not in source.identifiers and (raked is None or name != weight)
     ]
+    if raked is not None:
+        place = [name for name in names if name not in source.identifiers].index(weight)
+        own = nw.when(~nw.col(weight).is_null()).then(nw.col(WEIGHT)).otherwise(nw.lit(None))
+        chosen.insert(place, own.alias(weight))
 
     def map_frame(frame: Lazy) -> Lazy:
         for place, name in enumerate(lattice.names):
             frame = frame.join(_beside(source, maps / f"{place}.parquet"), on=name, how="left")
         frame = frame.with_columns(*(_key(group).alias(f"{KEY}{n}") for n, group in enumerate(keys)))
+        if raked is not None:
+            frame = frame.join(_beside(source, maps / "weights.parquet"), on=on, how="left")
         if outcome.suppressed_tuples.any():
-            on = [f"{KEY}{n}" for n in range(len(keys))]
             frame = frame.join(_beside(source, maps / "gone.parquet"), on=on, how="anti")
         return frame.select(*chosen)
 
@@ -367,6 +370,7 @@ NOTE = (
     "The data were counted and never read as a whole: class sizes and different confidential values are exact, and so "
     "is the share of people re-identified by record linkage; other risks and losses were not measured."
 )
+EARLIER_UNTRIED = "Earlier releases of the same source were not attacked together with this one: {}."
 KEPT = "The rows keep the order of the source, which may re-identify people."
 
 
@@ -379,6 +383,7 @@ class CountedRelease:
     levels: Sequence[int]
     outcome: TupleOutcomes
     written: pl.DataFrame
+    weight: str = ""  # column whose values are raked weights
 
     @cached_property
     def losses(self) -> dict[str, float]:
@@ -472,7 +477,7 @@ def _columns(node: CountedRelease) -> tuple[ReportedColumn, ...]:
             continue
         if name not in node.source.counts.names:
             kind = (Kind.NUMERIC if dtype.is_numeric() else Kind.NOMINAL).value
-            changed = node.source.masked.get(name, 0.0)
+            changed = 100.0 if name == node.weight else node.source.masked.get(name, 0.0)
             treatment = masking_treatment_text(Treatment.MOVED if changed else Treatment.UNCHANGED)
             role = node.source.roles.get(name, Role.UNDECIDED)
             role = Role.OTHER if role is Role.UNDECIDED else role  # by a waiver
@@ -490,7 +495,7 @@ def _columns(node: CountedRelease) -> tuple[ReportedColumn, ...]:
     return tuple(columns)
 
 
-def _schema_of_counts(node: CountedRelease, data: Path, pattern: str) -> dict[str, Any]:
+def _schema_of_counts(node: CountedRelease, format: CountedFormat) -> dict[str, Any]:
     """What a reader needs to know about each column, as JSON; only categories that occur, of counted columns."""
     columns = []
     for column in _columns(node):
@@ -500,14 +505,15 @@ def _schema_of_counts(node: CountedRelease, data: Path, pattern: str) -> dict[st
         if column.name in node.written.columns and entry["kind"] != Kind.NUMERIC:
             entry["categories"] = sorted(node.written[column.name].drop_nulls().cast(pl.String).unique().to_list())
         columns.append(entry)
-    rows = _count_written(data.glob(pattern))
-    return {"format": "parquet", "file": pattern, "missing": "", "rows": rows, "columns": columns}
+    rows, pattern = int(node.written[RECORDS].sum()), PARTS_OF_FORMAT[format]
+    return {"format": format, "file": pattern, "missing": "", "rows": rows, "columns": columns}
 
 
 def _labels_of_counts(node: CountedRelease, column: ReportedColumn, missing: int) -> PublishedLabels:
     """The labels of a counted column, and how many records hold each value of its hierarchy."""
     if column.name not in node.written.columns:
-        return PublishedLabels(Attribute(column.name, Kind(column.kind)), missing, None)
+        publish, label = node.source.treated.get(column.name, ""), node.source.labels.get(column.name, "")
+        return PublishedLabels(Attribute(column.name, Kind(column.kind), label=label, publish=publish), missing, None)
     attribute, level = node.source.coded.attribute(column.name), node.level(column.name)
     if attribute.numeric and not level:
         return PublishedLabels(attribute, missing, None)
@@ -548,6 +554,16 @@ def provable(models: Sequence[PrivacyModel]) -> tuple[int, int]:
     return k, max((int(model.l) for model in models if isinstance(model, LDiversity)), default=0)
 
 
+@dataclass(frozen=True)
+class CountedLimit:
+    """The largest reading that a counted release may have; readings are per cent."""
+
+    name: str  # as the plan calls it
+    at_most: float
+    measure: Literal["class-risk", "record-linkage", "information-loss"]
+    column: str = ""  # of a loss; all quasi-identifiers unless given
+
+
 def publish_counted(
     source: LazyTable,
     levels: Sequence[int],
@@ -557,24 +573,45 @@ def publish_counted(
     suppression: float,
     rule: Rule = "failing-class",
     description: ReleaseDescription | None = None,
+    format: CountedFormat = "parquet",
     order: Order = "shuffled",
-    rng: Generator | None = None,
+    rng: Generator | int | None = None,
+    limits: Sequence[CountedLimit] = (),
+    weight: str = "",
     waivers: Mapping[str, str] | None = None,
     unstated: Collection[str] = (),
     sign: str | Path | None = None,
+    ledger: ReleaseLedger | None = None,
+    collected: LedgerSource | None = None,
 ) -> Path:
     """Generalise, suppress, write with the engine of the source, count the written files, judge and rename.
 
-    `folder` must not exist; it gets `public/` and `internal/` like any release, with data in several Parquet files.
-    `waivers`, `unstated`, `order`, `rng` and `sign` are those of `publish`.
+    `folder` must not exist; it gets `public/` and `internal/` like any release, with data in several files. `waivers`,
+    `unstated`, `order`, `rng`, `sign` and `ledger` are those of `publish`. `weight`: column whose values become weights
+    raked to margins of what is written. `collected`: what the ledger keeps of the source, where columns were masked
+    before the count; that of `source` unless given.
     """
     k, l = provable(models)  # noqa: E741
     lattice, levels = lattice_of_lazy_release(source), tuple(int(level) for level in levels)
     lattice.check(levels)
+    ledger, kept = ledger or ReleaseLedger.usual(), collected or source_for_ledger(source)
+    ledger.check()
+    check_finding_waivers(split_waivers(waivers)[1], source.frame.collect_schema().names())
     outcome = _decide_lazy_release(source, lattice, levels, suppression, rule, k, l)
     about = description or ReleaseDescription()
-    made = CountedPublication(source, levels, outcome, models, about, order, rng, waivers, unstated, k, l)
-    return write_bundle(folder, made, sign)
+    made = CountedPublication(
+        source, levels, outcome, models, about, order, None if rng is None else np.random.default_rng(rng), waivers,
+        unstated, k, l, format, limits, weight, ledger.earlier(kept),
+    )  # fmt: skip
+    write_bundle(folder, made, sign)
+    ledger.enter(kept, Path(folder))
+    return Path(folder)
+
+
+def source_for_ledger(source: LazyTable) -> CountedSource:
+    """What the ledger keeps of a table that is counted."""
+    roles = {**source.published_roles, **dict.fromkeys(source.identifiers, Role.IDENTIFIER), **source.roles}
+    return CountedSource(source.frame, roles)
 
 
 @dataclass(eq=False)
@@ -592,25 +629,45 @@ class CountedPublication:
     unstated: Collection[str]
     k: int
     l: int  # noqa: E741
+    format: CountedFormat = "parquet"
+    limits: Sequence[CountedLimit] = ()
+    weight: str = ""
+    earlier: Sequence[LedgerEntry] = ()
     rulebook: Rulebook | None = None  # rules are not proven by counts
     measured: bool = True
 
     def write(self, public: Path) -> ReportContent:
         """Let the engine write the node, and count, audit and judge the written files."""
         source, lattice, data = self.source, lattice_of_lazy_release(self.source), public / "data"
-        found, written = _write_node(source, self.levels, self.outcome, data, self.order, self.rng, self.k, self.l)
-        findings = _judged_findings(source, data, self.waivers, self.unstated)
+        found, written = _write_node(
+            source, self.levels, self.outcome, data, self.order, self.rng, self.k, self.l, self.weight
+        )
+        if self.format == "csv":
+            _write_as_text(data)
         for place, path in enumerate(sorted(data.iterdir())):
-            path.rename(public / f"data-{place:03d}.parquet").chmod(0o644)
+            path.rename(public / f"data-{place:03d}.{self.format}").chmod(0o644)
         data.rmdir()
         self._published = table_for_lazy_release(written, source.counts.names[: len(lattice.names)])
         verdicts = [judge_lazy_release(model, self._published, written[RECORDS].to_numpy()) for model in self.models]
-        node = CountedRelease(source, lattice, self.levels, found, written)
+        node = CountedRelease(source, lattice, self.levels, found, written, self.weight)
         self._node = node
-        schema = _schema_of_counts(node, public, COUNTED)
+        schema = _schema_of_counts(node, self.format)
         write_beside_manifest(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+        files = scan_published_parts(public, schema)
+        if self.format != "parquet":
+            _check_texts(tally(lazy_frame(files), source.counts.names), written)
+        audited = audit_lazy_release(files, source.published_roles, self.unstated)
+        parts = ReleaseParts(files, {each["name"]: each for each in schema["columns"]})
+        together, untried = findings_with_earlier(parts, self.earlier)
+        beside = sorted([*together, *audited.findings], key=lambda each: not each.refuses)
+        findings = replace(audited, findings=tuple(beside), waived=split_waivers(self.waivers)[1])
+        kept = [_read_limit(node, limit) for limit in self.limits]
+        missed = complaints_of_guarantees(verdicts, kept)
+        Refusal(missed, findings.open, [each.folder for each in self.earlier]).raise_any()
         before = _judged_before(source, lattice, self.models)
-        return _counted_report_content(node, before, verdicts, findings, self.description, self.order)
+        content = _counted_report_content(node, before, verdicts, findings, self.description, self.order)
+        notes = (*content.notes, EARLIER_UNTRIED.format("; ".join(untried))) if untried else content.notes
+        return replace(content, demands=tuple(kept), notes=notes)
 
     def facts(self) -> Mapping[str, Any]:
         """The columns that were counted."""
@@ -620,7 +677,8 @@ class CountedPublication:
 
     def labels(self, public: Path) -> Sequence[PublishedLabels]:
         """The labels of the written files; a column that was not counted has none."""
-        blank = pl.scan_parquet(public / COUNTED).null_count().collect(engine="streaming")
+        schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
+        blank = scan_published_parts(public, schema).null_count().collect(engine="streaming")
         return [
             _labels_of_counts(self._node, column, int(blank[column.name].item())) for column in _columns(self._node)
         ]
@@ -629,7 +687,57 @@ class CountedPublication:
         """Refuse values of records in public files, beyond what statements and measures say."""
         sentences = [*named, *(verdict.demand for verdict in content.verdicts)]
         sentences += [f"{each.definition} {each.missing} {each.unit}" for each in content.losses]
-        refuse_leaks(public, self._published, self.source.coded, risks=content.risks, sentences=sentences)
+        sentences += [
+            attacker_text(d.reading.measure, d.reading.scope) for d in content.demands if d.reading.aim == "risk"
+        ]
+        risks = [*content.risks, *(d.reading for d in content.demands if d.reading.aim == "risk")]
+        refuse_leaks(public, self._published, self.source.coded, risks=risks, sentences=sentences)
+
+
+def _read_limit(node: CountedRelease, limit: CountedLimit) -> LimitResult:
+    """A limit with its reading in the written files."""
+    scope = tuple(node.lattice.names)
+    classes = node.written.group_by(scope).agg(pl.col(RECORDS).sum())
+    if limit.measure == "record-linkage":
+        reading = _linkage_of_lazy_release(classes, node.source.counts.total, scope)
+    elif limit.measure == "class-risk":
+        published = max(int(classes[RECORDS].sum()), 1)
+        figures = {"classes": len(classes), "records": published}
+        reading = ClassRisk().make_reading(
+            100.0 * len(classes) / published, scope, MISSING_CLASSES, figures, baseline=100.0 / published
+        )
+    else:
+        nodes = CountedNodes(node.source.counts, NodeTerms())
+        losses = nodes.column_losses(node.levels, node.outcome.suppressed_tuples)
+        scope = (limit.column,) if limit.column else scope
+        weights = [node.source.coded.attribute(name) for name in scope]
+        value = float(np.average([losses[name] for name in scope], weights=attribute_weights(weights)))
+        measure = InformationLoss(columns=(limit.column,) if limit.column else ())
+        reading = measure.make_reading(value, scope, BoundInformation.missing_cells, losses)
+    holds = keeps_objective_limit(reading.value, limit.at_most, reading.better)
+    return LimitResult(limit.name, limit.at_most, holds, True, reading)
+
+
+def _write_as_text(data: Path) -> None:
+    """Every Parquet file of a folder as a CSV file, some records at a time."""
+    for path in sorted(data.glob("*.parquet")):
+        pl.scan_parquet(path).sink_csv(path.with_suffix(".csv"), quote_style="necessary")
+        path.unlink()
+
+
+def _check_texts(again: pl.DataFrame, written: pl.DataFrame) -> None:
+    """Refuse text files that do not hold the tuples that were written."""
+    names = [name for name in written.columns if name != RECORDS]
+    numbers = {name for name in names if again[name].dtype.is_numeric()}
+    plain = [
+        _plain(each.with_columns(pl.col(n).cast(pl.Float64 if n in numbers else pl.String) for n in names))
+        for each in (again, written)
+    ]
+    if not plain[0].equals(plain[1]):
+        raise ReleaseRefused(
+            "nothing was released: the text files do not read back as the tuples that were judged; write format = "
+            '"parquet"'
+        )
 
 
 # -- judging --
@@ -645,79 +753,6 @@ def table_for_lazy_release(tuples: pl.DataFrame, quasi: Sequence[str]) -> Table:
 def _judged_before(source: LazyTable, lattice: Lattice, models: Sequence[PrivacyModel]) -> list[Verdict]:
     original = table_for_lazy_release(source.tuples, lattice.names)
     return [judge_lazy_release(model, original, source.tuples[RECORDS].to_numpy()) for model in models]
-
-
-def audit_lazy_release(data: Path, roles: Mapping[str, str], unstated: Collection[str] = (), allowed: int = 0) -> Audit:
-    """The audit of Parquet files: columns that are no quasi-identifiers, each by itself and beside every other
-    column.
-    """
-    files = pl.scan_parquet(data / "*.parquet")
-    records = int(files.select(pl.len()).collect().item())
-    outside = [name for name, role in roles.items() if role != Role.QUASI_IDENTIFIER]
-    about = _about(files, list(roles)) if records else dict.fromkeys(roles, 0)
-    exposure, found = Exposure(records, allowed, unstated), list[Finding]()
-    for name in outside:
-        single = _alone(files, (name,), records) if records else 0
-        if roles[name] == Role.UNDECIDED:
-            found.append(Finding(FindingKind.UNDECIDED, (name,), single, single / max(records, 1)))
-        found += exposure.judge(name, Role(roles[name]), single)
-    many = (each for each in found if each.share > LARGEST_SHARE or each.kind is FindingKind.UNDECIDED)
-    settled = {each.columns[0] for each in many}
-    open_ = [name for name in roles if name not in settled]
-    tried = [names for size in range(2, FEW + 1) for names in combinations(open_, size) if not _quasi(names, roles)]
-    values = {names: prod(about[name] for name in names) for names in tried}
-    tried.sort(key=lambda each: -values[each])
-    found += _together(files, tried[:MOST_COMBINATIONS], roles, records, unstated)
-    looked = min(len(tried), MOST_COMBINATIONS)
-    found.sort(key=lambda each: not each.refuses)
-    return Audit(tuple(found), records, len(roles), looked, len(tried), False, {}, whole=False)
-
-
-def _quasi(names: tuple[str, ...], roles: Mapping[str, str]) -> bool:
-    """Whether all are quasi-identifiers, of which k-anonymity speaks."""
-    return all(roles[name] == Role.QUASI_IDENTIFIER for name in names)
-
-
-def _about(files: pl.LazyFrame, names: list[str]) -> dict[str, int]:
-    """How many different values every column has, estimated."""
-    counts = files.select(pl.col(name).approx_n_unique() for name in names).collect(engine="streaming")
-    return {name: int(counts[name].item()) for name in names}
-
-
-def _together(
-    files: pl.LazyFrame,
-    tried: list[tuple[str, ...]],
-    roles: Mapping[str, str],
-    records: int,
-    unstated: Collection[str],
-) -> Iterator[Finding]:
-    """The worst combination of every column that is no quasi-identifier, as `few_together` gives them."""
-    worst: dict[tuple[str, FindingKind, bool], tuple[int, tuple[str, ...]]] = {}
-    for names in tried:
-        single = _alone(files, names, records)
-        confidential = [name for name in names if roles[name] == Role.CONFIDENTIAL]
-        stated = [name for name in confidential if name not in unstated]
-        named = (stated or confidential)[:1] or [name for name in names if roles[name] != Role.QUASI_IDENTIFIER]
-        kind = FindingKind.ASSUMPTION if confidential else FindingKind.COMBINATION
-        for name in named:
-            key = name, kind, not stated
-            if single > worst.get(key, (0, names))[0]:
-                worst[key] = single, names
-    for (name, kind, stops), (single, names) in worst.items():
-        others, share = tuple(other for other in names if other != name), single / max(records, 1)
-        yield Finding(kind, (name, *others), single, share, stops and share > LARGEST_SHARE)
-
-
-def _alone(files: pl.LazyFrame, names: tuple[str, ...], records: int) -> int:
-    """How many combinations of values occur once, part by part of their hashes, so that memory follows a part."""
-    empty = pl.all_horizontal(pl.col(name).is_null() for name in names)
-    values = files.select(names).filter(~empty)
-    parts, single = max(1, -(-records // PART)), 0
-    for part in range(parts):
-        some = values.filter(pl.struct(names).hash(1) % parts == part) if parts > 1 else values
-        once = some.group_by(names).len("crypsis count").filter(pl.col("crypsis count") == 1).select(pl.len())
-        single += int(once.collect(engine="streaming").item())
-    return single
 
 
 def judge_lazy_release(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]) -> Verdict:

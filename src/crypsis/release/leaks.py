@@ -26,7 +26,7 @@ from crypsis.measures.masking_description import Treatment
 from crypsis.measures.measure import Better, Reading, measures
 from crypsis.privacy import models
 from crypsis.privacy.model import Sense
-from crypsis.release.published import Order
+from crypsis.release.published import PARTS_OF_FORMAT, Order
 from crypsis.report.codebook import codebook_words
 from crypsis.report.content import RECEIVED
 from crypsis.table.attribute import Dates, Kind, Role
@@ -48,8 +48,6 @@ LONG_NUMBER = 6
 """Digits from which on a number is not a count by coincidence, but a seed or a value."""
 OTHER_WORDS = ("true", "false", "null", "Crypsis", "UTC")
 """Words of public files that no type lists."""
-COUNTED = "data-*.parquet"
-"""Data that are counted and never read as a whole: the count compares their labels with the schema."""
 BINARY = (".parquet", ".xlsx", ".sav", ".dta", ".xpt")
 CELLS_OF_A_WORKBOOK = ("xl/sharedStrings", "xl/worksheets/")
 WRITTEN = ("report.json", "manifest.json")
@@ -69,7 +67,11 @@ def refuse_leaks(
     sentences: Iterable[str] = (),
 ) -> None:
     """Search the public folder; a refusal names files and columns, never the value that was found."""
-    files = {path.name: _unpack(path) for path in sorted(public.iterdir()) if not path.match(COUNTED)}
+    files = {
+        path.name: _unpack(path)
+        for path in sorted(public.iterdir())
+        if not any(map(path.match, PARTS_OF_FORMAT.values()))
+    }
     rare = _rare_labels(original, published) if original is not None else {}
     known = _ordinary(published, sentences, files)
     found: list[str] = []

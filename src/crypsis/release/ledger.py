@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from filelock import lock_descriptor
@@ -50,6 +50,20 @@ LOST = np.uint64(0x9E3779B97F4A7C15)
 Hashes = NDArray[np.uint64]
 
 
+class LedgerSource(Protocol):
+    """What the ledger keeps of a source that is not at hand as a table, such as one that is counted."""
+
+    @property
+    def quasi_identifiers(self) -> Sequence[str]:
+        """Columns an intruder is assumed to know."""
+
+    def digest(self) -> str:
+        """What `source_digest` gives of the table."""
+
+    def sketch(self, salt: str, columns: Sequence[str] | None = None) -> Sketch:
+        """What `Sketch.of` gives of the table."""
+
+
 @dataclass(frozen=True)
 class Sketch:
     """The smallest hashes of the records of a table."""
@@ -68,9 +82,13 @@ class Sketch:
         names = sorted(set(table.names) - set(table.names_by_role(*UNPUBLISHED))) if columns is None else list(columns)
         if not names or not set(names) <= set(table.names):
             return cls()
-        different = np.unique(_record_hashes(table, names, salt))
-        records = len(different) if len(different) >= SAME * len(table) else 0
-        return cls(tuple(names), records, tuple(map(int, different[:KEPT])) if records else ())
+        return cls.of_hashes(np.unique(_record_hashes(table, names, salt)), len(table), names)
+
+    @classmethod
+    def of_hashes(cls, different: Hashes, rows: int, columns: Sequence[str]) -> Sketch:
+        """The sketch of a table of some rows by the different hashes of its records, ascending."""
+        records = len(different) if len(different) >= SAME * rows else 0
+        return cls(tuple(columns), records, tuple(map(int, different[:KEPT])) if records else ())
 
     def common(self, other: Sketch) -> float:
         """Share of the records of the smaller table that the other one has too, estimated; 0 where nobody knows.
@@ -97,8 +115,13 @@ def source_digest(table: Table) -> str:
     True
     """
     names = sorted(table.names)
+    return digest_of_hashes(_record_hashes(table, names, ""), names)
+
+
+def digest_of_hashes(hashes: Hashes, names: Sequence[str]) -> str:
+    """The digest of a source by the hashes of its records, in whatever order."""
     digest = hashlib.sha256("\0".join(names).encode())
-    digest.update(np.sort(_record_hashes(table, names, "")).tobytes())
+    digest.update(np.sort(hashes).tobytes())
     return digest.hexdigest()
 
 
@@ -107,24 +130,34 @@ def _record_hashes(table: Table, names: Sequence[str], salt: str) -> Hashes:
 
     `names`: the columns, in this order.
     """
-    found = np.zeros(len(table), dtype=np.uint64)
-    for name in names:
-        found = _mix_bits(found ^ (_cells(table, name) + _hash(f"{salt}\0{name}")))
+    return combine_hashes([_cells(table, name) for name in names], names, salt, len(table))
+
+
+def combine_hashes(cells: Sequence[Hashes], names: Sequence[str], salt: str, rows: int) -> Hashes:
+    """uint64[rows]: a hash of every record, from those of its cells, column by column."""
+    found = np.zeros(rows, dtype=np.uint64)
+    for name, each in zip(names, cells, strict=True):
+        found = _mix_bits(found ^ (each + _hash(f"{salt}\0{name}")))
     return found
 
 
 def _cells(table: Table, name: str) -> Hashes:
     """uint64[n]: the values of a column; a number is the same whether it is read as a number or as a category."""
     column = table.column(name)
-    if table.holds_numbers(name):
-        lost = np.isnan(column)
-        return np.where(lost, LOST, _bits(np.where(lost, 0.0, column)))
-    labels = [
-        _bits(np.array([number]))[0] if (number := _number(text)) is not None else _hash(text)
-        for text in table.labels(name)
-    ]
-    every = np.array([*labels, LOST], dtype=np.uint64)
-    return every[np.where(column == MISSING, len(labels), column)]
+    return number_hashes(column) if table.holds_numbers(name) else label_hashes(table.labels(name), column)
+
+
+def number_hashes(column: NDArray[np.float64]) -> Hashes:
+    """uint64[n]: hashes of numbers; NaN is missing."""
+    lost = np.isnan(column)
+    return np.where(lost, LOST, _bits(np.where(lost, 0.0, column)))
+
+
+def label_hashes(labels: Sequence[str], codes: NDArray[np.int32]) -> Hashes:
+    """uint64[n]: hashes of categories, of which a code of −1 is missing; a label that is a number is hashed as one."""
+    hashes = [_bits(np.array([number]))[0] if (number := _number(text)) is not None else _hash(text) for text in labels]
+    every = np.array([*hashes, LOST], dtype=np.uint64)
+    return every[np.where(codes == MISSING, len(hashes), codes)]
 
 
 def _bits(numbers: NDArray[np.float64]) -> Hashes:
@@ -239,16 +272,16 @@ class ReleaseLedger:
                 f"mend it, or name another file by {VARIABLE}"
             ) from None
 
-    def earlier(self, original: Table) -> list[LedgerEntry]:
+    def earlier(self, original: Table | LedgerSource) -> list[LedgerEntry]:
         """Releases of the same source, whether or not they are still where they were written.
 
         A source is the same if it has the same records in whatever order, or the same file, or most of the records.
         A release that was withdrawn before anybody received it is left out: no intruder holds it.
         """
-        (listed, salt), own = self._content(), source_digest(original)
+        (listed, salt), own = self._content(), _digest(original)
         entries = [each for each in listed if each.received and each.folder not in self.replaces]
         kinds = {each.sketch.columns for each in entries if each.sketch.records}
-        sketches = {columns: Sketch.of(original, salt, columns) for columns in kinds}
+        sketches = {columns: _sketch(original, salt, columns) for columns in kinds}
 
         def mostly(each: LedgerEntry) -> bool:
             return bool(each.sketch.records) and each.sketch.common(sketches[each.sketch.columns]) >= SAME
@@ -256,7 +289,7 @@ class ReleaseLedger:
         same = (each.source == own or bool(self.path and each.path == self.path) or mostly(each) for each in entries)
         return [each for each, is_same in zip(entries, same, strict=True) if is_same]
 
-    def enter(self, original: Table, folder: Path) -> None:
+    def enter(self, original: Table | LedgerSource, folder: Path) -> None:
         """Add a release to the file.
 
         A folder that was listed is listed anew.
@@ -266,13 +299,13 @@ class ReleaseLedger:
         with self._alone():
             entries, salt = self._content()
             entry = LedgerEntry(
-                source_digest(original),
+                _digest(original),
                 self.path,
                 str(folder.resolve()),
                 datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
                 sha256(public_part_as_evidence(folder) / "manifest.json"),
                 tuple(original.quasi_identifiers),
-                Sketch.of(original, salt),
+                _sketch(original, salt),
             )
             others = [each for each in entries if each.folder != entry.folder or each.withdrawn]
             replaced = [
@@ -357,6 +390,14 @@ class ReleaseLedger:
             os.close(lock)
 
 
+def _digest(source: Table | LedgerSource) -> str:
+    return source_digest(source) if isinstance(source, Table) else source.digest()
+
+
+def _sketch(source: Table | LedgerSource, salt: str, columns: Sequence[str] | None = None) -> Sketch:
+    return Sketch.of(source, salt, columns) if isinstance(source, Table) else source.sketch(salt, columns)
+
+
 def _salt() -> str:
     return secrets.token_hex(16)
 
@@ -387,7 +428,7 @@ def earlier_findings(original: Table | None, published: Table, entries: Sequence
     found, read, gone, own = list[Finding](), list[Candidates](), False, None
     for entry in entries:
         try:
-            old = published_table_as_evidence(entry.folder)
+            old = published_table_as_evidence(entry.folder, counted=True)
         except (CrypsisError, OSError):
             gone = True
             continue
@@ -420,11 +461,11 @@ def _common_columns(one: Table, other: Table) -> list[str]:
 
 def findings_from_ledger(together: Together, release: Table) -> list[Finding]:
     """What a new release reveals with those in the ledger, as findings; those above the usual share stop it."""
-    people, quasi = max(together.people, 1), release.quasi_identifiers[:1]
-    counted: list[tuple[tuple[str, ...], float]] = [((name,), number) for name, number in together.fixed.items()]
-    counted.append(((*quasi, *together.joined_by), together.below))
+    people, quasi = max(int(together.people), 1), release.quasi_identifiers[:1]
+    counted: list[tuple[tuple[str, ...], float]] = [((name,), float(number)) for name, number in together.fixed.items()]
+    counted.append(((*quasi, *together.joined_by), float(together.below)))
     return [
-        Finding(FindingKind.EARLIER_RELEASE, columns, round(number), number / people, number / people > LARGEST_SHARE)
+        Finding(FindingKind.EARLIER_RELEASE, columns, round(number), number / people, number > LARGEST_SHARE * people)
         for columns, number in counted
         if number
     ]

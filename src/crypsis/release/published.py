@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -15,8 +16,10 @@ from crypsis.errors import PlanError, TableError
 from crypsis.masking.following import recompute_following
 from crypsis.privacy.model import PrivacyModel
 from crypsis.table.aligning import with_dates
-from crypsis.table.attribute import UNPUBLISHED, Kind
+from crypsis.table.attribute import UNPUBLISHED, Kind, Role
+from crypsis.table.encoding import Source
 from crypsis.table.files import read_table
+from crypsis.table.frames import table_of
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.precision import at_source_precision
 from crypsis.table.readers.formats import WrittenFormat
@@ -30,6 +33,8 @@ PUBLISHED_FORM: dict[str, dict[str, Any]] = {
     "csv": PLAIN_TEXT, "csv.gz": PLAIN_TEXT, "xlsx": {"sheet": "data", **PLAIN_CELLS}
 }  # fmt: skip
 """How released text is written in a format, whatever its cells look like."""
+PARTS_OF_FORMAT = {"parquet": "data-*.parquet", "csv": "data-*.csv"}
+"""The files of a release that was counted, by format: the count compares their labels with the schema."""
 
 
 def prepare_published(
@@ -99,9 +104,22 @@ def schema_of(table: Table, format: WrittenFormat) -> dict[str, Any]:
     return {"format": format, "file": f"data.{format}", "missing": "", "rows": len(table), "columns": columns}
 
 
-def read_published(folder: Path, schema: dict[str, Any]) -> Table:
-    """Read a published table from its files."""
+def read_published(folder: Path, schema: dict[str, Any], counted: bool = False) -> Table:
+    """Read a published table from its files.
+
+    `counted`: whether the files of a release that was counted are read as a whole.
+    """
     columns = schema["columns"]
+    if "*" in schema["file"] and counted:
+        table = table_of(
+            pl.DataFrame(scan_published_parts(folder, schema).collect()),
+            {c["name"]: Role(c["role"]) for c in columns},
+            {c["name"]: c["kind"] for c in columns},
+            {},
+            Source(schema["file"]),
+            masked=True,
+        )
+        return _settle_columns(table, schema)
     if "*" in schema["file"]:
         raise TableError(
             "the release is counted and never read into memory as a whole, so rulebooks and differences between "
@@ -119,6 +137,23 @@ def read_published(folder: Path, schema: dict[str, Any]) -> Table:
         masked=True,
         **PUBLISHED_FORM.get(schema["format"], {}),
     )
+    return _settle_columns(table, schema)
+
+
+def scan_published_parts(folder: Path, schema: Mapping[str, Any]) -> pl.LazyFrame:
+    """The files of a release that was counted, as one frame that is not read; of text, every category is text."""
+    pattern = str(schema["file"])
+    if pattern not in PARTS_OF_FORMAT.values():
+        raise TableError("schema.json names files that no release has; a release is read from its own files only")
+    if pattern == PARTS_OF_FORMAT["parquet"]:
+        return pl.scan_parquet(folder / pattern)
+    types = {c["name"]: pl.Float64 if c["kind"] == Kind.NUMERIC.value else pl.String for c in schema["columns"]}
+    return pl.scan_csv(folder / pattern, schema_overrides=types)
+
+
+def _settle_columns(table: Table, schema: Mapping[str, Any]) -> Table:
+    """The columns of a published table as its schema describes them."""
+    columns = schema["columns"]
     if list(table.names) != [c["name"] for c in columns]:
         raise TableError(f"{schema['file']}: its columns are not those of schema.json")
     for c in columns:

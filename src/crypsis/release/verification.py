@@ -26,22 +26,21 @@ from crypsis.privacy import models
 from crypsis.privacy.anonymity import SmallestClass, missing_cells_in_anonymity, smallest_anonymity_class
 from crypsis.privacy.model import Assumption, PrivacyModel, Verdict, complaint_of_model
 from crypsis.release.evidence import public_part_as_evidence, recorded_findings_as_evidence
+from crypsis.release.lazy_audit import audit_lazy_release
 from crypsis.release.lazy_release import (
-    audit_lazy_release,
     count_distinct_released,
     judge_lazy_release,
     table_for_lazy_release,
 )
-from crypsis.release.leaks import COUNTED
 from crypsis.release.manifest import MANIFEST, PARTS, internal_claims, public_claims, read_manifest, sha256
-from crypsis.release.published import read_published, schema_of
+from crypsis.release.published import read_published, scan_published_parts, schema_of
 from crypsis.release.signing import INSTALL, SIGNATURE, available, read_public, signature_fits
 from crypsis.report import codebook_html, external_html, internal_html
 from crypsis.report.codebook import ROLE_WORDS, RULES
 from crypsis.report.content import PUBLIC_READING, ReportContent, external_facts, guarantees_for_reports
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import MissingReading, count_class_readings
-from crypsis.table.lazy import RECORDS, scan, tally
+from crypsis.table.lazy import RECORDS, lazy_frame, tally
 from crypsis.table.table import AGGREGATION, PERTURBATION, RECODING, UNKNOWN, Table
 from crypsis.text import (
     attack_finding_text,
@@ -128,7 +127,7 @@ def _homogeneity_texts(audit: Audit | None) -> list[str]:
 FAMILIES = (AGGREGATION, RECODING, PERTURBATION, "none", UNKNOWN)
 REPORTS = ("report.json", "report.html")
 CODEBOOK = ("codebook.json", "codebook.html")
-COUNTED_FILE = re.compile(r"data-[0-9]{3,}\.parquet")
+COUNTED_FILE = re.compile(r"data-[0-9]{3,}\.(parquet|csv)")
 _NOTHING: Mapping[str, Any] = defaultdict(list)
 """Stands for the content of an internal report where only the names of entries are asked for."""
 
@@ -493,7 +492,8 @@ def _read_data(
             counted = _read_counted(public, schema, manifest["counted"])
             if not counted.described:
                 problems.append("public/schema.json does not describe the data")
-            seen = audit_lazy_release(public, dict(roles), unstated=_unstated_columns(roles, manifest))
+            files = scan_published_parts(public, schema)
+            seen = audit_lazy_release(files, dict(roles), unstated=_unstated_columns(roles, manifest))
             return _Judged(counted.records, counted.distinct, counted.smallest_class, counted.judge, seen)
         table = read_published(public, schema)
         if schema_of(table, schema["format"]) != schema:
@@ -685,7 +685,7 @@ def missing_reading_for_verification(manifest: Mapping[str, Any]) -> MissingRead
 def _read_counted(public: Path, schema: Mapping[str, Any], counted: Mapping[str, Sequence[str]]) -> CountedFiles:
     """Count the published files and compare them with their schema."""
     quasi = list(counted["quasi"])
-    frame = scan(public / COUNTED)
+    frame = lazy_frame(scan_published_parts(public, schema))
     written = tally(frame, [*quasi, *counted["confidential"]])
     names = [column["name"] for column in schema["columns"]]
     found = {n: sorted(written[n].drop_nulls().cast(pl.String).unique()) for n in written.columns if n != RECORDS}

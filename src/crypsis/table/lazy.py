@@ -261,6 +261,7 @@ ENGINES: tuple[Engine, ...] = ("polars", "duckdb", "spark", "dask")
 PACKAGES = {"duckdb": "duckdb", "spark": "pyspark.sql", "dask": "dask.dataframe"}
 RECORDS = "records of the tuple"
 """Name of the column of counts; no column of the data may have it."""
+WEIGHTS = "weights of the tuple"
 TEXT = (".csv", ".tsv", ".tab", ".txt")
 
 Lazy = nw.LazyFrame[Any]
@@ -280,6 +281,8 @@ class LazyTable:
     roles: Mapping[str, Role] = field(default_factory=dict)
     # share of the cells, per cent, that a masking before the count changed, by column
     masked: Mapping[str, float] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)  # what columns mean, for the codebook
+    treated: Mapping[str, str] = field(default_factory=dict)  # how a weight is published, e.g. "raked"
 
     def decide_roles(self, roles: Mapping[str, str]) -> LazyTable:
         """The table with roles for columns that are not counted."""
@@ -287,6 +290,17 @@ class LazyTable:
         hidden = (name for name, role in given.items() if role in UNPUBLISHED)
         return replace(
             self, identifiers=tuple(dict.fromkeys((*self.identifiers, *hidden))), roles={**self.roles, **given}
+        )
+
+    def describe(self, columns: Mapping[str, Mapping[str, Any]]) -> LazyTable:
+        """The table with what is said of counted columns beside role and hierarchy, such as their importance."""
+        given = {name: said for name, said in columns.items() if name in self.counts.names}
+        changed = {name: self.coded.attribute(name).but(**said) for name, said in given.items()}
+        attributes = tuple(each.but(**given.get(each.name, {})) for each in self.counts.attributes)
+        return replace(
+            self,
+            coded=self.coded.with_columns({}, attributes=changed),
+            counts=replace(self.counts, attributes=attributes),
         )
 
     @property
@@ -492,6 +506,29 @@ def tally(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
     options: dict[str, Any] = {"engine": "streaming"} if engine_of_lazy_frame(frame) == "polars" else {}
     found = _settle_types(counted.collect(**options).to_polars(), names)
     return found.group_by(names).agg(pl.col(RECORDS).sum()).sort(names)
+
+
+def tally_weights(frame: Lazy, names: Sequence[str], weight: str) -> pl.DataFrame:
+    """The sum of a column of weights over every distinct tuple, and how many records have one; in `WEIGHTS`, `RECORDS`.
+
+    The tuples are those of `tally`, in the same order.
+    """
+    native = frame.to_native()
+    sums = [pl.col(WEIGHTS).sum(), pl.col(RECORDS).sum()]
+    if isinstance(native, pl.LazyFrame):
+        known = pl.col(weight).cast(pl.Float64).fill_nan(None)
+        single = [known.sum().alias(WEIGHTS), known.is_not_null().sum().cast(pl.Int64).alias(RECORDS)]
+        parts = list[pl.DataFrame]()
+        for batch in batches(native.select(*names, weight)):
+            parts.append(batch.group_by(names).agg(single))
+            if sum(map(len, parts[1:])) > max(PENDING, len(parts[0])):
+                parts = [pl.concat(parts).group_by(names).agg(sums)]
+        found = pl.concat(parts)
+    else:
+        column = nw.col(weight).cast(nw.Float64)
+        counted = frame.select(*names, weight).group_by(*names)
+        found = counted.agg(column.sum().alias(WEIGHTS), column.count().alias(RECORDS)).collect().to_polars()
+    return _settle_types(found, names).group_by(names).agg(sums).sort(names)
 
 
 def _settle_types(found: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
