@@ -11,6 +11,7 @@ import pytest
 from crypsis.audits import FindingKind, audit
 from crypsis.audits.tokens import tokens_of_code, tokens_of_text
 from crypsis.masking import Microaggregation
+from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 from crypsis.text import attack_finding_text
 
@@ -83,6 +84,19 @@ def test_texts_and_codes_that_say_nothing_raise_no_alarm(seed: int) -> None:
     columns["number"] = [float(each) for each in rng.integers(10**6, 10**7, ROWS)]
     columns["day"] = np.datetime64("2020-01-01") + rng.integers(0, 2000, ROWS)
     assert found(columns, case="other", note="other", number="other", day="confidential") == {}
+
+
+@pytest.mark.parametrize("copied", [0.4, 1.0])
+def test_columns_coded_alike_are_looked_at_for_dependence_alone(copied: float) -> None:
+    """Two columns of 0 and 1 that go together are an association; one that says all of a hidden one restores it."""
+    rng = np.random.default_rng(3)
+    columns = people(rng)
+    columns["part"] = [str(each) for each in rng.integers(0, 2, ROWS)]
+    columns["hormone"] = [each if rng.random() < copied else str(rng.integers(0, 2)) for each in columns["part"]]
+    table = Table.from_columns(columns, ROLES | {"hormone": "confidential"})
+    hidden = table.with_columns({"part": np.full(ROWS, MISSING, dtype=np.int32)})
+    told = [each.kind for each in audit(hidden, table).findings if each.columns[:2] == ("hormone", "part")]
+    assert told == ([FindingKind.DEPENDENCE] if copied == 1.0 else [])
 
 
 def test_a_quasi_identifier_may_say_another_and_not_a_name() -> None:

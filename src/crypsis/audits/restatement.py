@@ -39,6 +39,8 @@ LONG_NUMBER = 10_000
 """Whole numbers from which on a column of them is read like a code."""
 NUMERIC_CODES = 0.5
 """Share of such numbers from which on a column of numbers is read like a code."""
+SHORT_CODE = 2
+"""Characters of codes such as 0 and 1, which say nothing of a column that is coded alike; dependence is looked for."""
 NAMES = 2
 """Records of an identifier at most that share a word, where the word alone names the person."""
 
@@ -87,7 +89,7 @@ def find_restated(seen: Published, most: float = MOST_RESTORED) -> list[Finding]
     for name in some.columns:
         dated = some.table.holds_numbers(name) and some.table.attribute(name).dates
         texts = None if dated else texts_for_restatement(some.table, name)
-        if texts is None or len(texts[0]) < 2:
+        if texts is None or len(texts[0]) < 2 or max(map(len, texts[0])) <= SHORT_CODE:
             continue
         words = _Texts.of(*texts)
         classes = some.role(name) is Role.QUASI_IDENTIFIER
