@@ -158,7 +158,10 @@ class Visit:
             ready(self.page, address)
 
     def note_tasks(self) -> None:
-        self.longest = max([self.longest, *self.page.evaluate("window.tasks ?? []")])
+        try:
+            self.longest = max([self.longest, *self.page.evaluate("window.tasks ?? []")])
+        except Error:  # the page fills itself anew just now, because the file was read; its tasks are gone
+            self.page.wait_for_selector("body[data-ready]", state="attached")
 
 
 def visit(browser: Any, source: Path, home: Path) -> Figures:
