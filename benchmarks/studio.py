@@ -158,7 +158,10 @@ class Visit:
             ready(self.page, address)
 
     def note_tasks(self) -> None:
-        self.longest = max([self.longest, *self.page.evaluate("window.tasks ?? []")])
+        try:
+            self.longest = max([self.longest, *self.page.evaluate("window.tasks ?? []")])
+        except Error:  # the page fills itself anew just now, because the file was read; its tasks are gone
+            self.page.wait_for_selector("body[data-ready]", state="attached")
 
 
 def visit(browser: Any, source: Path, home: Path) -> Figures:
@@ -231,7 +234,7 @@ def _search(there: Visit, base: str) -> None:
     page.wait_for_timeout(5000)
     several = page.evaluate(f"{points}.filter(p => p.standing === 'front').length > 2)")
     for _ in range(2 if several else 0):  # the second time, the page has the panels already
-        steps = [_step(page, n) for n in range(8)]
+        steps = [_step(page, "ArrowRight" if n < 4 else "ArrowLeft") for n in range(8)]
         found["a step while searching, until its figures are in the panel, ms, median"] = median(steps)
         found["… worst"] = max(steps)
     slides = [_slide(page, n) for n in range(20)]
@@ -251,8 +254,9 @@ def _search(there: Visit, base: str) -> None:
     ready(page, f"{base}/explore")
     with there.timed("description of a solution that nobody looked at"):
         page.wait_for_selector("#description:not([aria-busy])", state="attached")
-    if not several and page.evaluate(f"{points}.length > 1)"):
-        steps = [_step(page, n) for n in range(8)]
+    if not several and page.evaluate(f"{points}.filter(p => p.standing === 'front').length > 1)"):
+        _step(page, "ArrowLeft")  # so that there is one to the right
+        steps = [_step(page, ("ArrowRight", "ArrowLeft")[n % 2]) for n in range(8)]
         found["a step after the pause, until its figures are in the panel, ms, median"] = median(steps)
         found["… worst of them"] = max(steps)
 
@@ -270,7 +274,7 @@ def _audit(there: Visit, base: str) -> None:
         page.wait_for_selector("#reveals-summary")
 
 
-def _step(page: Any, number: int) -> float:
+def _step(page: Any, key: str) -> float:
     """Milliseconds from the key to the figures of the new solution, measured inside the page."""
     return float(
         page.evaluate(
@@ -283,7 +287,7 @@ def _step(page: Any, number: int) -> float:
                 document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
                 look();
             })""",
-            "ArrowRight" if number < 4 else "ArrowLeft",
+            key,
         )
     )
 

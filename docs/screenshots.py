@@ -80,8 +80,8 @@ def walk_through(page: Any, base: str, images: Path) -> None:
     page.keyboard.press("p")
     page.wait_for_selector("#pin:has-text('Unpin')")
     for _ in range(3):
-        page.keyboard.press("ArrowLeft")
-    page.wait_for_selector("#pin:has-text('Pin ')")
+        page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#pin:text-matches('^Pin')")
     page.keyboard.press("p")
     page.wait_for_selector("#pin:has-text('Unpin')")
     page.keyboard.press("c")

@@ -308,7 +308,10 @@ def test_one_reason_is_given_for_several_columns(session: Session, client: TestC
     assert f"{len(blocking)} findings of its audit stop the release" in stops["words"]
     asked = {"column": blocking, "reason": "known to nobody outside"}
     assert client.post("/release/accept", data=asked).status_code == 200
-    assert 'class="card finding blocks"' not in client.get("/release/rules").text
+    accepted = client.get("/release/rules").text.split('<ul class="findings">')[1].split("<h3>Rules")[0]
+    assert 'class="card finding blocks"' not in accepted
+    assert "level-good" not in accepted, "what was accepted is not green"
+    assert accepted.count("level-look") == len(blocking)
     assert client.get("/explore.json").json()["summary"]["level"] == "good"
 
 

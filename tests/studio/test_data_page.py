@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
@@ -135,6 +136,29 @@ def test_what_the_file_reveals_follows_the_roles(client: TestClient) -> None:
     assert "without it 120 fewer would be alone" in text
     client.post("/data/column", data=shown(client, "wage") | {"role": "identifier"})
     assert "wage" not in client.get("/data/reveals").text, "an identifier is not released"
+
+
+def test_people_who_stand_out_are_shown_on_demand_and_by_the_intruders_of_the_plan(
+    session: Session, client: TestClient
+) -> None:
+    page = client.get("/data").text
+    assert 'data-open="/data/people"' in page
+    client.post("/data/column", data=shown(client, "wage") | {"role": "quasi"})
+    people = client.get("/data/people").text
+    assert people.count("<li><b>Row ") == 5
+    assert "nobody else" in people
+    quasi = [name for name, column in session.plan.columns.items() if column.role == "quasi"]
+    assert all(f"{name} " in people.split("</li>")[0] for name in quasi)
+    document = session.document
+    document["scenario"] = [{"name": "neighbour", "knows": quasi[:1], "require": document["require"]}]
+    document["require"] = []
+    assert session.save({k: v for k, v in document.items() if v}) == []
+    alone = re.search(
+        r"<b>neighbour</b>, who knows \w+ and no more, finds <b>(\d+)</b>", client.get("/data/reveals").text
+    )
+    assert alone is not None
+    codes = session.reading.raw.codes(quasi[:1])[:, 0]
+    assert int(alone[1]) == int((np.unique(codes, return_counts=True)[1] == 1).sum())
 
 
 def test_questions_are_answered_skipped_asked_for_each_and_undone(session: Session, client: TestClient) -> None:

@@ -136,6 +136,9 @@ def test_the_picture_and_the_panel_never_part(server: Server, visitor: Any) -> N
     if page.locator("#front-chart .pt.on").count() > 1:
         assert page.evaluate(spread) > 0.4, "what is far out does not take the room of the front"
     page.mouse.move(0, 0)
+    stops = "id => [...document.querySelectorAll(`#${id} button`)].filter(e => e.tabIndex === 0).length"
+    assert page.locator("#front-table button").count() > 1
+    assert page.evaluate(stops, "front-table") == 1
     page.route("**/solution/**", lambda route: route.abort())  # as if the studio were gone
     before = page.inner_text("#panel-title"), page.inner_text("#panel .big")
     page.focus("#walk")
@@ -145,8 +148,9 @@ def test_the_picture_and_the_panel_never_part(server: Server, visitor: Any) -> N
         now = page.inner_text("#panel-title"), page.inner_text("#panel .big")
         assert (now[0] == before[0]) == (now[1] == before[1])
     page.unroute("**/solution/**")
-    page.reload()
-    page.wait_for_selector("body[data-ready]")
+    settle(page, server, "/data")
+    tabbed = "[...document.querySelectorAll('#grid :is(input, select, button)')].filter(e => e.tabIndex === 0).length"
+    assert page.evaluate(tabbed) <= 1, "the whole table is one tab stop"
 
 
 WIDE = ",".join(f"c{number}" for number in range(10_000)) + "\n" + ",".join("1" for _ in range(10_000)) + "\n"

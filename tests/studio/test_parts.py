@@ -305,6 +305,9 @@ def test_a_job_that_ended_is_not_alive(tmp_path: Path) -> None:
     assert not jobs.is_running(tmp_path / "run")
     assert jobs.recorded_job(tmp_path / "run") == job
     assert "there is no such file" in job.complaint()
+    failed = jobs.run_state(tmp_path / "run")
+    assert (failed.state, failed.level) == ("failed", "stop"), "a search that failed is never green"
+    assert "there is no such file" in failed.words
     assert (
         jobs.job_command_as_typed(jobs.resume_job_command(Path("a run"), "5s")) == "crypsis resume 'a run' --budget 5s"
     )

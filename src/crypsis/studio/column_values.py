@@ -1,17 +1,48 @@
-"""The values of a column as the Data page shows them: counts of common values, rare ones never by name."""
+"""Values as the Data page shows them: counts of common ones, and on demand the people whose values are rarest."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.profile import RARE
 from crypsis.table.table import Table
 
 MOST_BARS = 12
 """Bars of a small chart."""
+
+
+@dataclass(frozen=True)
+class RarePerson:
+    """A record that no other one equals, and how many records hold each of its values."""
+
+    row: int  # from 0
+    holders: dict[str, int]  # by column, the rarest value first
+
+
+def find_rarest_people(table: Table, names: Sequence[str], most: int) -> list[RarePerson]:
+    """Records that are alone with their values of some columns, those whose values fewest others hold first.
+
+    >>> people = Table.from_columns({"sex": list("ffffm"), "town": list("aabbb")})
+    >>> find_rarest_people(people, ["sex", "town"], 2)
+    [RarePerson(row=4, holders={'sex': 1, 'town': 3})]
+    """
+    names = [name for name in names if name in table.names]
+    if not names:
+        return []
+    codes = table.codes(names) + 1
+    holders = np.stack([np.bincount(column)[column] for column in codes.T], axis=1)
+    rarity = np.log(holders).sum(axis=1)
+    alone = np.flatnonzero(equivalence_class_sizes(table, names) == 1)
+    rows = alone[np.argsort(rarity[alone], kind="stable")[:most]]
+    return [
+        RarePerson(int(row), {names[at]: int(holders[row, at]) for at in np.argsort(holders[row], kind="stable")})
+        for row in rows
+    ]
 
 
 @dataclass(frozen=True)

@@ -43,10 +43,19 @@ def explain_method(name: str) -> str:
     return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
+MASKED = {
+    "top-coding": "its few highest values become one",
+    "bottom-coding": "its few lowest values become one",
+    "microaggregation": "similar values, in small groups, become one",
+    "rounding": "it is rounded",
+}
+"""What the usual maskings do to a single column; others are described by their own first sentence."""
+
+
 def masked_by_themselves(plan: Plan) -> dict[str, str]:
     """Columns that are masked before any search, each with how: it is the same in every solution."""
     built = [(choice.method, choice.build()) for choice in plan.mask]
-    said = {method: masking.in_brief() for method, masking in built}
+    said = {method: MASKED.get(method) or masking.in_brief() for method, masking in built}
     found = {
         name: f"{method}: {said[method][0].lower()}{said[method][1:]}"
         for method, masking in built

@@ -26,15 +26,17 @@ from crypsis.studio.column_groups import (
     value_counts,
     value_groups,
 )
-from crypsis.studio.column_values import value_bars
+from crypsis.studio.column_values import find_rarest_people, value_bars
 from crypsis.studio.columns import KEPT, decided_entry, follow_roles
 from crypsis.studio.forms import Form, column_of_form, one
+from crypsis.studio.pages.records import read_cells
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
 from crypsis.studio.session import MOST_COLUMNS, USUAL_K, WAIT, Session, say_settings
 from crypsis.studio.studio import Studio
 from crypsis.studio.terms import masked_by_themselves
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.builders import BUILDERS, build_hierarchy
+from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.frames import to_frame
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.profile import Clue, Reason, builder_profile_suggests, common_values, exposure_of
@@ -258,6 +260,8 @@ def _put_in_order(session: Session, name: str, values: Sequence[str]) -> list[st
 
 # -- What the file reveals as it stands, and questions about columns that nobody decided about.
 
+MOST_PEOPLE = 5
+"""People who stand out most, shown on demand."""
 MOST_RISKY = 6
 """Columns that are named by what they add to uniqueness."""
 
@@ -284,10 +288,11 @@ class _Exposed:
         roles = {name: str(c.get("role", Role.UNDECIDED)) for name, c in session.document.get("columns", {}).items()}
         try:
             k = max([model.least_class_size for model in session.plan.models()] or [USUAL_K])
+            scenarios = session.plan.scenario
         except CrypsisError:
-            k = USUAL_K
+            k, scenarios = USUAL_K, ()
         raw = session.reading.raw
-        key = (id(raw), tuple(roles.items()), k)
+        key = (id(raw), tuple(roles.items()), k, tuple((each.name, each.knows) for each in scenarios))
         if self._last is None or self._last[0] != key:
             quasi = [name for name in raw.names if roles.get(name) == Role.QUASI_IDENTIFIER]
             others = [name for name in raw.names if name not in quasi and roles.get(name) not in set(UNPUBLISHED)]
@@ -296,7 +301,12 @@ class _Exposed:
                 RiskyColumn(n, a, 100 * a / max(found.rows, 1), n in quasi) for n, a in found.adds.items() if a > 0
             ]
             risky.sort(key=lambda each: (-each.adds, each.name))
-            self._last = (key, {"exposed": found, "risky": risky[:MOST_RISKY]})
+            intruders = [
+                (each.name, each.knows, int((equivalence_class_sizes(raw, each.knows) == 1).sum()))
+                for each in scenarios
+                if set(each.knows) <= set(raw.names)
+            ]
+            self._last = (key, {"exposed": found, "risky": risky[:MOST_RISKY], "intruders": intruders})
         return self._last[1]
 
 
@@ -656,6 +666,17 @@ class _DataPage:
 
     def _use_groups(self, name: str, said: Mapping[str, Any], path: str) -> Response:
         return self._change({name: {**said, "hierarchy": path}}, f"{name}: its groups are in {path}.")
+
+    @shows("/data/people")
+    def people(self, request: Request) -> Response:
+        """The people whose quasi-identifiers are rarest, with what makes them so."""
+        raw, columns = self.studio.session.reading.raw, self.studio.session.document.get("columns", {})
+        quasi = [name for name in raw.names if columns.get(name, {}).get("role") == Role.QUASI_IDENTIFIER]
+        found = find_rarest_people(raw, quasi, MOST_PEOPLE)
+        rows = np.array([each.row for each in found], dtype=np.intp)
+        cells = read_cells(raw, rows, quasi) if found else []
+        people = [(each, dict(zip(quasi, texts, strict=True))) for each, texts in zip(found, cells, strict=True)]
+        return self.studio.part("people.html", people=people)
 
     @shows("/data/rows")
     def look(self, request: Request) -> Response:

@@ -127,10 +127,10 @@ preview?.addEventListener("click", (event) => {
   field.dispatchEvent(new Event("change", { bubbles: true }));
 });
 
-document.getElementById("look")?.addEventListener("toggle", async (event) => {
-  const rows = document.getElementById("look-rows");
-  const response = event.target.open && !rows.childElementCount ? await bring(base + "/data/rows") : null;
-  if (response) place(rows, await response.text());
+// Raw values are fetched when they are asked for, each time anew: the roles may have changed.
+for (const details of document.querySelectorAll("details[data-open]")) details.addEventListener("toggle", async () => {
+  const into = details.querySelector("div"), response = details.open ? await bring(details.dataset.open) : null;
+  if (response?.ok) place(into, await response.text()); else into.replaceChildren();
 });
 
 document.body.dataset.ready = "yes";
