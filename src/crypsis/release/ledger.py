@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from filelock import lock_descriptor
@@ -96,10 +97,16 @@ def source_digest(table: Table) -> str:
     >>> source_digest(one) == source_digest(other)
     True
     """
-    names = sorted(table.names)
-    digest = hashlib.sha256("\0".join(names).encode())
-    digest.update(np.sort(_record_hashes(table, names, "")).tobytes())
-    return digest.hexdigest()
+    if table not in _digests:
+        names = sorted(table.names)
+        digest = hashlib.sha256("\0".join(names).encode())
+        digest.update(np.sort(_record_hashes(table, names, "")).tobytes())
+        _digests[table] = digest.hexdigest()
+    return _digests[table]
+
+
+_digests: WeakKeyDictionary[Table, str] = WeakKeyDictionary()
+"""Digests of tables, which never change, while they live."""
 
 
 def _record_hashes(table: Table, names: Sequence[str], salt: str) -> Hashes:
@@ -115,6 +122,17 @@ def _record_hashes(table: Table, names: Sequence[str], salt: str) -> Hashes:
 
 def _cells(table: Table, name: str) -> Hashes:
     """uint64[n]: the values of a column; a number is the same whether it is read as a number or as a category."""
+    known = _known_cells.setdefault(table, {})
+    if name not in known:
+        known[name] = _hash_cells(table, name)
+    return known[name]
+
+
+_known_cells: WeakKeyDictionary[Table, dict[str, Hashes]] = WeakKeyDictionary()
+"""The hashed values of tables, which never change, while they live: looking a source up and entering it need them."""
+
+
+def _hash_cells(table: Table, name: str) -> Hashes:
     column = table.column(name)
     if table.holds_numbers(name):
         lost = np.isnan(column)
