@@ -7,6 +7,7 @@ deviation) and by value (w % of the value itself, on columns scaled to [0, 1] as
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -86,7 +87,13 @@ class IntervalDisclosure(Measure):
 
 def disclosure_interval_ranks(values: Matrix, ordered: Matrix) -> Matrix:
     """Ranks for interval disclosure: places in a sorted column, midway between records below and those not above."""
-    return (np.searchsorted(ordered, values, side="left") + np.searchsorted(ordered, values, side="right")) / 2.0
+    starts = (
+        np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(ordered) else np.zeros(0, dtype=np.intp)
+    )
+    line, below = ordered[starts], np.append(starts, len(ordered))  # few different values are found soonest
+    place = np.searchsorted(line, values)
+    held = np.append(line, np.nan)[place] == values
+    return np.where(held, (below[place] + below[np.minimum(place + 1, len(line))]) / 2.0, below[place])
 
 
 @dataclass(frozen=True)
@@ -147,14 +154,20 @@ class BoundInterval(BoundMeasure):
         needed = np.where(gap <= ROUNDING * np.maximum(unit, 1.0), 0.0, needed)
         return np.where(np.isnan(needed), np.inf, needed)
 
+    def _rank(self, values: Matrix) -> Matrix:
+        """Places of values in the sorted columns of the original."""
+        ranks = [disclosure_interval_ranks(values[:, j], each) for j, each in enumerate(self.ordered)]
+        return np.stack(ranks, axis=1)
+
+    @cached_property
+    def _ranks(self) -> Matrix:
+        """Places of the original values."""
+        return self._rank(self.numbers.values)
+
     def _gap_and_unit(self, published: Matrix) -> tuple[Matrix, Matrix]:
         numbers, shape = self.numbers, published.shape
         if self.measure.variant == "rank":
-            columns = range(shape[1])
-            known = np.stack(
-                [disclosure_interval_ranks(numbers.values[:, j], self.ordered[j]) for j in columns], axis=1
-            )
-            shown = np.stack([disclosure_interval_ranks(published[:, j], self.ordered[j]) for j in columns], axis=1)
+            known, shown = self._ranks, self._rank(published)
             held = np.array([float(len(column)) for column in self.ordered])
             gap = np.where(np.isnan(published), np.nan, np.abs(known - shown))
             return gap, np.broadcast_to(held, shape)

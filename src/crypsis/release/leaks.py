@@ -76,13 +76,14 @@ def refuse_leaks(
     known = _ordinary(published, sentences, files)
     found: list[str] = []
     # The labels a binary file spells are those of the table read back from it; short ones occur in numbers by chance.
-    long = {label: column for label, column in rare.items() if len(label.encode()) >= LONG_LABEL}
+    spelt = _spellings(rare)
+    long = _spellings({label: column for label, column in rare.items() if len(label.encode()) >= LONG_LABEL})
     for name, content in files.items():
-        wanted = long if name.endswith(BINARY) else rare
+        wanted = long if name.endswith(BINARY) else spelt
         found += [f"{name} has a rare value of column {c!r}" for c in _labels_in(content, wanted, known)]
         if name.startswith("data."):
             words = "\n".join(_words_beside_cells(published)).encode()
-            found += [f"{name} has a rare value of column {c!r} in its labels" for c in _labels_in(words, rare, known)]
+            found += [f"{name} has a rare value of column {c!r} in its labels" for c in _labels_in(words, spelt, known)]
         else:
             found += [f"{name} {what}" for what in _secrets_in(content, risks, seed)]
         if name in WRITTEN:
@@ -126,8 +127,9 @@ def _rare_labels(original: Table, published: Table) -> dict[str, str]:
             continue
         codes = original.column(name)
         counts = np.bincount(codes[codes != MISSING], minlength=len(original.labels(name)))
-        for code in np.flatnonzero((counts > 0) & (counts < RARE)):
-            label = original.labels(name)[code]
+        labels = original.labels(name)
+        for code in np.flatnonzero((counts > 0) & (counts < RARE)).tolist():
+            label = labels[code]
             if label not in shown and not _is_number(label) and len(label) > 1:
                 rare.setdefault(label, name)
     return rare
@@ -180,19 +182,33 @@ def _fixed_words() -> str:
     return "\n".join(texts)
 
 
-def _labels_in(content: bytes, rare: Mapping[str, str], ordinary: bytes) -> list[str]:
-    """Columns whose rare labels are in the content as whole words."""
+Spellings = Mapping[bytes, Sequence[tuple[bytes, str]]]
+"""First word of a rare label as public files may spell it → these spellings, and their columns."""
+
+
+_ESCAPED = frozenset("&<>\"'\\")
+"""Characters that HTML or JSON spell in another way."""
+
+
+def _spellings(rare: Mapping[str, str]) -> Spellings:
+    """How public files may spell rare labels: as they are, in HTML and in JSON; made once for all files."""
     starts: dict[bytes, list[tuple[bytes, str]]] = {}
     for label, column in rare.items():
-        for form in {label, html.escape(label), json.dumps(label)[1:-1]}:
+        plain = label.isascii() and label.isprintable() and _ESCAPED.isdisjoint(label)
+        for form in (label,) if plain else {label, html.escape(label), json.dumps(label)[1:-1]}:
             raw = form.encode()
             first = _WORD.search(raw)
             starts.setdefault(first.group() if first else raw, []).append((raw, column))
+    return starts
+
+
+def _labels_in(content: bytes, rare: Spellings, ordinary: bytes) -> list[str]:
+    """Columns whose rare labels are in the content as whole words."""
     columns: dict[str, None] = {}
-    if starts.keys().isdisjoint(_WORD.findall(content)):
+    if rare.keys().isdisjoint(_WORD.findall(content)):
         return []
     for word in _WORD.finditer(content):
-        for raw, column in starts.get(word.group(), ()):
+        for raw, column in rare.get(word.group(), ()):
             begin = word.start() - raw.find(word.group())
             if content[begin : begin + len(raw)] != raw or not _is_whole_word(content, begin, len(raw)):
                 continue

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from filelock import lock_descriptor
@@ -114,8 +115,14 @@ def source_digest(table: Table) -> str:
     >>> source_digest(one) == source_digest(other)
     True
     """
-    names = sorted(table.names)
-    return digest_of_hashes(_record_hashes(table, names, ""), names)
+    if table not in _digests:
+        names = sorted(table.names)
+        _digests[table] = digest_of_hashes(_record_hashes(table, names, ""), names)
+    return _digests[table]
+
+
+_digests: WeakKeyDictionary[Table, str] = WeakKeyDictionary()
+"""Digests of tables, which never change, while they live."""
 
 
 def digest_of_hashes(hashes: Hashes, names: Sequence[str]) -> str:
@@ -143,6 +150,17 @@ def combine_hashes(cells: Sequence[Hashes], names: Sequence[str], salt: str, row
 
 def _cells(table: Table, name: str) -> Hashes:
     """uint64[n]: the values of a column; a number is the same whether it is read as a number or as a category."""
+    known = _known_cells.setdefault(table, {})
+    if name not in known:
+        known[name] = _hash_cells(table, name)
+    return known[name]
+
+
+_known_cells: WeakKeyDictionary[Table, dict[str, Hashes]] = WeakKeyDictionary()
+"""The hashed values of tables, which never change, while they live: looking a source up and entering it need them."""
+
+
+def _hash_cells(table: Table, name: str) -> Hashes:
     column = table.column(name)
     return number_hashes(column) if table.holds_numbers(name) else label_hashes(table.labels(name), column)
 

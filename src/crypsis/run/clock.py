@@ -132,12 +132,12 @@ LAST = 4
 """Steps of a kind by which the next one is foretold: as long as the longest of them, and a little more."""
 MARGIN = 1.15
 FIRST: dict[str, tuple[float, float]] = {
-    "pose": (0.02, 4e-6),
-    "advance": (0.02, 8e-6),
+    "pose": (0.01, 1e-6),
+    "advance": (0.02, 1e-5),
     "measure": (0.02, 2e-6),
-    "point": (0.02, 9e-6),
-    "group": (0.05, 2.2e-5),
-    "recode": (0.03, 7e-6),
+    "point": (0.02, 5e-6),
+    "group": (0.05, 1.3e-5),
+    "recode": (0.03, 4e-6),
     "commit": (0.005, 4e-7),
 }
 """Seconds of the first step of a kind: at least, and for each record.

@@ -147,12 +147,13 @@ def look_alikes(table: Table, column: str) -> list[LookAlikes]:
     """
     written, folded = table.codes([column])[table.kept, 0], folded_codes(table, column)[table.kept]
     present = written != MISSING
-    pairs = np.unique(np.stack([folded[present], written[present]], axis=1), axis=0)
-    codes, spellings = np.unique(pairs[:, 0], return_counts=True)
-    records = np.bincount(folded[present], minlength=int(codes.max(initial=-1)) + 1)
-    return [
-        LookAlikes(int(count), int(records[code])) for code, count in zip(codes, spellings, strict=True) if count > 1
-    ]
+    held = np.bincount(written[present])
+    first = np.full(len(held), MISSING, dtype=np.int64)
+    first[written[present]] = folded[present]  # the same for all records that are written alike
+    spelt = np.flatnonzero(held)
+    spellings = np.bincount(first[spelt], minlength=len(held))
+    records = np.bincount(first[spelt], weights=held[spelt], minlength=len(held))
+    return [LookAlikes(int(spellings[code]), int(records[code])) for code in np.flatnonzero(spellings > 1).tolist()]
 
 
 def count_without_lookalikes(
