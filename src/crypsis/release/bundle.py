@@ -94,7 +94,7 @@ def publish(
     description: ReleaseDescription | None = None,
     format: WrittenFormat = "csv",
     order: Order = "shuffled",
-    rng: Generator | None = None,
+    rng: Generator | int | None = None,
     limits: Sequence[MeasuredLimit] = (),
     scenarios: Mapping[str, Sequence[str]] | None = None,
     rulebook: Rulebook | None = None,
@@ -123,8 +123,8 @@ def publish(
         and parquet need the extra ``files``.
     order : {"shuffled", "kept"}
         Order of the rows.
-    rng : Generator, optional
-        Draws the order; by default the randomness of the operating system.
+    rng : Generator or int, optional
+        Draws the order, a generator or a seed; by default the randomness of the operating system.
     limits : sequence of MeasuredLimit
         Largest readings allowed, of risks and of declared uses.
     scenarios : mapping of str to sequence of str, optional
@@ -165,8 +165,9 @@ def publish(
     ledger, source = ledger or ReleaseLedger.usual(), original
     ledger.check()
     masked, original, population = prepare_published(models, masked, original)
+    rows = order_published_rows(masked, order, np.random.default_rng(rng))
     publication = TablePublication(
-        masked, original, order_published_rows(masked, order, rng), population, models, description, format, order,
+        masked, original, rows, population, models, description, format, order,
         limits, scenarios, rulebook, waivers, unstated, ledger.earlier(source) if source is not None else (),
     )  # fmt: skip
     write_bundle(folder, publication, sign)
