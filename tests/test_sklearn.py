@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.impute import SimpleImputer
@@ -32,7 +33,7 @@ import crypsis
 from crypsis import sklearn as face
 from crypsis.masking import MDAV, VMDAV, methods
 from crypsis.masking.scaling import embed
-from crypsis.sklearn import LatticeGeneraliser, LocalRecoder, Microaggregator, Pram, RankSwapper
+from crypsis.sklearn import LatticeGeneraliser, LocalRecoder, Microaggregator, PostRandomiser, RankSwapper
 from crypsis.sklearn.transformers import (
     find_rows_transformers_fitted,
     find_value_transformers_fitted,
@@ -40,8 +41,9 @@ from crypsis.sklearn.transformers import (
 )
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.table import Table
 
-ALL = [Microaggregator, LatticeGeneraliser, LocalRecoder, RankSwapper, Pram]
+ALL = [Microaggregator, LatticeGeneraliser, LocalRecoder, RankSwapper, PostRandomiser]
 ANONYMOUS = [Microaggregator, LatticeGeneraliser, LocalRecoder]
 
 
@@ -82,7 +84,7 @@ class CategoryLocalRecoder(OfCategories, LocalRecoder): ...
 class CategoryRankSwapper(OfCategories, RankSwapper): ...
 
 
-class CategoryPram(OfCategories, Pram): ...
+class CategoryPostRandomiser(OfCategories, PostRandomiser): ...
 
 
 @estimator_checks.parametrize_with_checks(
@@ -428,7 +430,7 @@ def test_nearest_equals_a_search_through_all(domain: list[int], value: float) ->
 @pytest.mark.parametrize("form", ["invariant", "two-stage", "plain"])
 def test_pram_has_the_matrix_of_the_method(form: str) -> None:
     frame = people(200)
-    masker = Pram(0.4, form=form, columns=["district"], random_state=0).fit(frame)
+    masker = PostRandomiser(0.4, form=form, columns=["district"], random_state=0).fit(frame)
     method = methods.build("pram", theta=0.4, form=form)
     assert np.allclose(masker.matrices_["district"], method.matrix(wrap(frame), "district"))  # type: ignore[attr-defined]
     assert masker.categories_["district"].tolist() == ["Eastgate", "Harbour", "Ironhill", "Old Town"]
@@ -437,19 +439,19 @@ def test_pram_has_the_matrix_of_the_method(form: str) -> None:
 def test_pram_moves_as_its_matrix_says() -> None:
     rng = np.random.default_rng(5)
     X = rng.choice(3, size=(40_000, 1), p=[0.6, 0.3, 0.1]).astype(float)
-    masker = Pram(0.9, random_state=2)
+    masker = PostRandomiser(0.9, random_state=2)
     masked = masker.fit_transform(X)
     for row in range(3):
         share = np.bincount(masked[X[:, 0] == row, 0].astype(int), minlength=3) / np.sum(X[:, 0] == row)
         assert np.allclose(share, masker.matrices_["x0"][row], atol=0.02)
     assert np.allclose(np.bincount(masked[:, 0].astype(int)), np.bincount(X[:, 0].astype(int)), rtol=0.05)
-    assert np.array_equal(Pram(0).fit_transform(X), X)
-    assert not (Pram(1, form="plain").fit_transform(X) == X).any()
+    assert np.array_equal(PostRandomiser(0).fit_transform(X), X)
+    assert not (PostRandomiser(1, form="plain").fit_transform(X) == X).any()
 
 
 def test_pram_never_publishes_a_category_that_was_not_fitted() -> None:
     fitted = pl.DataFrame({"town": ["a"] * 70 + ["b"] * 30, "rooms": [1] * 50 + [5] * 50})
-    masker = Pram(0, random_state=0).set_output(transform="polars").fit(fitted)
+    masker = PostRandomiser(0, random_state=0).set_output(transform="polars").fit(fitted)
     answer = masker.transform(pl.DataFrame({"town": ["far away"] * 4000, "rooms": [4] * 4000}))
     assert answer["rooms"].unique().to_list() == [5]
     assert set(answer["town"]) == {"a", "b"}
@@ -492,7 +494,7 @@ def test_frames_of_mixed_columns(cls: Any, container: str, given: str) -> None:
     assert again.equals(masked[:20])
 
 
-@pytest.mark.parametrize("cls", [Microaggregator, Pram])
+@pytest.mark.parametrize("cls", [Microaggregator, PostRandomiser])
 @pytest.mark.parametrize("given", ["pandas", "polars"])
 def test_truth_values_stay_truth_values(cls: Any, given: str) -> None:
     """Also where a new frame does not hold the value it is given."""
@@ -524,7 +526,7 @@ def test_object_arrays_hold_text_and_numbers() -> None:
 def test_types_of_arrays(cls: Any, dtype: str) -> None:
     X = np.random.default_rng(0).integers(0, 9, (40, 2)).astype(dtype)
     masked = cls(random_state=0).fit_transform(X)
-    moves = cls in (RankSwapper, Pram)
+    moves = cls in (RankSwapper, PostRandomiser)
     assert masked.dtype == (X.dtype if moves or X.dtype.kind == "f" else np.float64)
 
 
@@ -549,14 +551,14 @@ def test_a_pickled_transformer_answers_alike(cls: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "masker", [RankSwapper(20), Pram(0.8), LocalRecoder(3), Microaggregator(3, partitioner="memetic")]
+    "masker", [RankSwapper(20), PostRandomiser(0.8), LocalRecoder(3), Microaggregator(3, partitioner="memetic")]
 )
 def test_a_seed_repeats_the_masking(masker: Any) -> None:
     X = np.random.default_rng(0).integers(0, 12, (60, 2)).astype(float)
     first = masker.set_params(random_state=11).fit_transform(X)
     assert np.array_equal(first, masker.set_params(random_state=11).fit_transform(X))
     assert np.array_equal(first, masker.set_params(random_state=np.random.RandomState(11)).fit_transform(X))
-    if type(masker) in (RankSwapper, Pram):
+    if type(masker) in (RankSwapper, PostRandomiser):
         assert not np.array_equal(first, masker.set_params(random_state=12).fit_transform(X))
         fresh = masker.set_params(random_state=None)
         assert not np.array_equal(fresh.fit_transform(X), fresh.fit_transform(X))
@@ -581,9 +583,9 @@ MOVES: list[tuple[Any, dict[str, Any]]] = [
     (LocalRecoder(3, random_state=0), {"effort": 0}),
     (RankSwapper(5, random_state=0), {"percent": 50}),
     (RankSwapper(5, random_state=0), {"columns": [0]}),
-    (Pram(0.2, random_state=0), {"theta": 0.9}),
-    (Pram(0.2, random_state=0), {"form": "plain"}),
-    (Pram(0.2, random_state=0), {"columns": [0]}),
+    (PostRandomiser(0.2, random_state=0), {"theta": 0.9}),
+    (PostRandomiser(0.2, random_state=0), {"form": "plain"}),
+    (PostRandomiser(0.2, random_state=0), {"columns": [0]}),
 ]
 
 
@@ -602,7 +604,11 @@ HOLE = np.where(np.arange(40).reshape(20, 2) == 3, np.nan, GOOD)
 SECRET = "Archibald"
 REFUSALS: list[tuple[Any, Any, str]] = [
     (Microaggregator(), HOLE, "column 'x1' has 1 missing value (NaN or null), which Microaggregator cannot mask; fill"),
-    (Pram(), pl.DataFrame({"a": ["x", None, "x"]}), "column 'a' has 1 missing value (NaN or null), which Pram cannot"),
+    (
+        PostRandomiser(),
+        pl.DataFrame({"a": ["x", None, "x"]}),
+        "column 'a' has 1 missing value (NaN or null), which PostRandomiser cannot",
+    ),
     (LocalRecoder(), np.where(GOOD[0, 0] == GOOD, np.inf, GOOD), "row 1, column 'x0': an infinite value"),
     (Microaggregator(k=21), GOOD, "X has 20 samples and Microaggregator needs at least 21"),
     (LatticeGeneraliser(k=5), GOOD[:1], "X has 1 sample and LatticeGeneraliser needs at least 5"),
@@ -631,9 +637,9 @@ REFUSALS: list[tuple[Any, Any, str]] = [
     (RankSwapper(percent=0), GOOD, "percent: input should be greater than 0"),
     (RankSwapper(), pl.DataFrame({"name": [SECRET, "b", "c"]}), "column 'name' is nominal, and rank swapping needs an"),
     (RankSwapper(), np.array([[SECRET], ["b"], ["c"]], dtype=object), "column 'x0' is nominal"),
-    (Pram(theta=2), GOOD, "theta: input should be less than or equal to 1"),
-    (Pram(), np.arange(2001.0)[:, None], "column 'x0' has 2001 different values and Pram keeps"),
-    (Pram(), pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "two columns of X share a name: 'a'"),
+    (PostRandomiser(theta=2), GOOD, "theta: input should be less than or equal to 1"),
+    (PostRandomiser(), np.arange(2001.0)[:, None], "column 'x0' has 2001 different values and PostRandomiser keeps"),
+    (PostRandomiser(), pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "two columns of X share a name: 'a'"),
 ]
 
 
@@ -645,8 +651,8 @@ def test_refusals(masker: Any, X: Any, sentence: str) -> None:
 
 
 def test_a_column_that_changes_its_type_is_refused() -> None:
-    for cls in (Microaggregator, LatticeGeneraliser, Pram):
-        masker = cls(k=2) if cls is not Pram else Pram()
+    for cls in (Microaggregator, LatticeGeneraliser, PostRandomiser):
+        masker = cls(k=2) if cls is not PostRandomiser else PostRandomiser()
         masker.fit(pl.DataFrame({"a": [1, 2, 3, 4]}))
         with pytest.raises(ValueError, match="column 'a' was numeric when fitted and is nominal now; give it the type"):
             masker.transform(pl.DataFrame({"a": ["1", "2"]}))
@@ -677,14 +683,14 @@ def model(masker: Any) -> Pipeline:
     return make_pipeline(masker.set_output(transform="polars"), coding, LogisticRegression(max_iter=1000))
 
 
-@pytest.mark.parametrize("masker", [Microaggregator(), LocalRecoder(random_state=0), Pram(random_state=0)])
+@pytest.mark.parametrize("masker", [Microaggregator(), LocalRecoder(random_state=0), PostRandomiser(random_state=0)])
 def test_a_model_learns_from_masked_people(masker: Any) -> None:
     X, y = incomes()
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     fitted = model(masker).fit(X_train, y_train)
     chance = DummyClassifier().fit(X_train, y_train).score(X_test, y_test)
     assert fitted.score(X_test, y_test) > chance + 0.1
-    if not isinstance(masker, Pram):
+    if not isinstance(masker, PostRandomiser):
         learnt_from = fitted[0].transform(X_train)
         assert smallest_class(learnt_from, X.columns) >= 5
 
@@ -706,3 +712,39 @@ def test_levels_rise_with_k() -> None:
     sums = [sum(LatticeGeneraliser(k, columns=columns).fit(X).levels_.values()) for k in (2, 10, 100, len(X))]
     assert all(low <= high for low, high in pairwise(sums))
     assert sums[0] < sums[-1]
+
+
+@pytest.mark.parametrize(
+    "masker",
+    [
+        Microaggregator(3), LocalRecoder(3), LatticeGeneraliser(3, suppression=0.3), RankSwapper(20),
+        PostRandomiser(0.4),
+    ],
+    ids=lambda masker: type(masker).__name__,
+)  # fmt: skip
+def test_fitted_rows_are_forgotten_and_new_rows_still_masked(masker: Any) -> None:
+    """No fitted row stands in the fitted object afterwards, and what is done to new rows stays the same."""
+    rng = np.random.default_rng(3)
+    first = rng.permutation(np.arange(100.0, 700.0, 10.0))
+    X = np.stack([first, 9000.0 - 10.0 * first], axis=1)  # columns sorted apart make no fitted row again
+    new = np.stack([rng.integers(100, 900, 20), rng.integers(2000, 9000, 20)], axis=1) + 0.5
+    fitted = clone(masker).set_params(random_state=0).fit(X)
+    before = fitted.transform(new)
+    assert fitted.forget_rows() is fitted
+    assert np.array_equal(before, fitted.transform(new))
+    together = {tuple(row) for row in X.tolist()}
+    held = [
+        value for name, value in vars(fitted).items() if isinstance(value, Table) and name != "_shared"
+    ]  # published
+    held += [value for value in vars(fitted).values() if isinstance(value, np.ndarray) and value.ndim == 2]
+    for each in held:
+        columns = each.columns if isinstance(each, Table) else each.T
+        assert not together & set(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
+    assert fitted.fit(X).transform(X).shape == X.shape, "fitted again, rows are recognised again"
+    assert np.array_equal(fitted.transform(X), clone(masker).set_params(random_state=0).fit_transform(X))
+
+
+def test_the_former_name_of_post_randomisation_warns() -> None:
+    with pytest.warns(DeprecationWarning, match="PostRandomiser"):
+        from crypsis.sklearn import Pram
+    assert Pram is PostRandomiser

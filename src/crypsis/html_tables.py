@@ -1,4 +1,4 @@
-"""Small tables in HTML, by which notebooks show results."""
+"""Small tables in HTML, by which notebooks show results, and the same in plain text."""
 
 from __future__ import annotations
 
@@ -28,3 +28,30 @@ def cell_text(value: object) -> str:
     ['–', '0.1235', '7', 'town']
     """
     return "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def draw_text_table(head: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
+    """A table in plain text: a caption, names of columns, a line, rows; numbers stand to the right.
+
+    >>> print(draw_text_table(["name", "n"], [["town", 12], ["age", None]], "counted:"))
+    counted:
+    name   n
+    ────  ──
+    town  12
+    age    –
+    """
+    listed = [list(row) for row in rows]
+    cells = [list(head), *([cell_text(each) for each in row] for row in listed)]
+    places = range(len(head))
+    widths = [max(len(row[place]) for row in cells) for place in places]
+    right = [
+        any(isinstance(row[place], int | float) for row in listed)
+        and all(row[place] is None or isinstance(row[place], int | float) for row in listed)
+        for place in places
+    ]
+    lines = [
+        "  ".join(row[p].rjust(widths[p]) if right[p] else row[p].ljust(widths[p]) for p in places).rstrip()
+        for row in cells
+    ]
+    lines.insert(1, "  ".join("─" * width for width in widths))
+    return "\n".join([caption, *lines] if caption else lines)

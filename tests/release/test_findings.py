@@ -388,3 +388,34 @@ def test_one_refusal_says_everything(tmp_path: Path) -> None:
     assert refused.value.rules == ("large",)
     assert 'finding = "singling-out"' in refused.value.proposal
     assert not (tmp_path / "second").exists()
+
+
+def test_a_file_taken_as_perturbed_is_refused_with_all_else_and_the_earlier_release_is_named(tmp_path: Path) -> None:
+    """Cells that no masking explains, a silent scenario, contradicted figures and an earlier release: one message."""
+    rng = np.random.default_rng(4)
+    columns: dict[str, list[object]] = {"town": list("nnss" * 10), "age": [20 + n // 8 for n in range(40)]}
+    columns["ill"] = [f"d{n // 2}" for n in range(40)]
+    people = Table.from_columns(columns, {"town": "quasi", "age": "quasi", "ill": "confidential"})
+    ledger = ReleaseLedger(tmp_path / "ledger.json", "people.csv")
+    hidden = people.with_columns({"town": np.zeros(40, dtype=np.int32)})
+    assumed = {f"assumption:{name}": "a reason in words" for name in ("ill",)}
+    publish(
+        Microaggregation(k=4, columns=("age",)).mask(people, rng=1), tmp_path / "first", ledger=ledger,
+        models=[KAnonymity(k=2)], original=people, waivers=assumed | {"homogeneous:ill": "a reason in words"},
+    )  # fmt: skip
+    swapped = hidden.with_columns({"age": rng.permutation(people.column("age"))})
+    with pytest.raises(ReleaseRefused) as refused:
+        publish(
+            swapped, tmp_path / "second", models=[KAnonymity(k=9)], original=people, ledger=ledger,
+            description=ReleaseDescription(beyond=["no demand of the plan covers an intruder who knows all"]),
+        )  # fmt: skip
+    told = str(refused.value)
+    for words in (
+        "k-anonymity requires at least 9",
+        "taken as perturbed",
+        "no demand of the plan covers",
+        f"the earlier release is in {(tmp_path / 'first').resolve()}: --replaces",
+        "--waive 'earlier-release:",
+    ):
+        assert words in told
+    assert told.count("nothing was released") == 1

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
+from crypsis.html_tables import draw_html_table, draw_text_table
 from crypsis.measures.categories import number_masked_categories
 from crypsis.measures.intervals import wilson_interval
 from crypsis.measures.record_linkage import LinkagePair
@@ -329,7 +330,7 @@ class Untried:
     why: str  # why it does not apply
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Findings:
     """The results of all attacks on a release.
 
@@ -361,6 +362,42 @@ class Findings:
     def undetermined(self) -> tuple[Outcome, ...]:
         """Attacks that succeed and cannot be compared with people outside the release."""
         return tuple(each for each in self.outcomes if each.verdict is AttackVerdict.UNDETERMINED)
+
+    @property
+    def conclusion(self) -> str:
+        """What all attacks together show, in a sentence."""
+        tried = len(self.outcomes)
+        if self.caught:
+            return f"CAUGHT by {len(self.caught)} of {tried} attacks"
+        if self.undetermined:
+            return (
+                f"UNDETERMINED: {len(self.undetermined)} of {tried} attacks succeed and cannot be compared; give people"
+                f" outside the release as control"
+            )
+        return "no attack is a finding, which is no proof that none would be"
+
+    def __repr__(self) -> str:
+        return (
+            f"Findings({len(self.outcomes)} attacks, {len(self.caught)} caught, {len(self.undetermined)} undetermined)"
+        )
+
+    def __str__(self) -> str:
+        """A row for every attack, what was not tried, and the conclusion."""
+        untried = [f"not tried: {each.attack} ({each.why})" for each in self.untried]
+        notes = [f"note: {each}" for each in self.notes]
+        return "\n".join([draw_text_table(*self._cells()), "", *untried, *notes, self.conclusion])
+
+    def _repr_html_(self) -> str:
+        return draw_html_table(*self._cells(), self.conclusion)
+
+    def _cells(self) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+        head = ("attack", "succeeds, %", "95 % interval", "outside, %", "without, %", "tries", "")
+        rows = list[tuple[object, ...]]()
+        for each in self.outcomes:
+            rate, verdict = each.rate, "" if each.verdict is AttackVerdict.NOTHING_FOUND else str(each.verdict)
+            between, outside = f"{rate.interval[0]:.3g}–{rate.interval[1]:.3g}", each.control and each.control.value
+            rows.append((each.attack, rate.value, between, outside, each.baseline.value, rate.trials, verdict))
+        return head, rows
 
     def outcome(self, attack: str) -> Outcome:
         """The outcome of one attack.

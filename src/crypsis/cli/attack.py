@@ -159,15 +159,8 @@ def _report(release: str, found: Findings, definitions: bool) -> None:
         for each in found.outcomes:
             say(f"\n{each.attack} ({', '.join(each.scope)}): {each.definition}")
     say()
-    if found.caught:
-        say(f"{release}: CAUGHT by {len(found.caught)} of {len(found.outcomes)} attacks")
-    elif found.undetermined:
-        say(
-            f"{release}: UNDETERMINED: {len(found.undetermined)} of {len(found.outcomes)} attacks succeed and cannot "
-            f"be compared; give people outside the release with --control"
-        )
-    else:
-        say(f"{release}: no attack is a finding, which is no proof that none would be")
+    hint = " with --control" if found.undetermined and not found.caught else ""
+    say(f"{release}: {found.conclusion}{hint}")
 
 
 def _row(outcome: Outcome) -> tuple[str, ...]:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from crypsis.cli import options
-from crypsis.cli.output import figure, say, say_json, show_spinner, table, warn
-
-if TYPE_CHECKING:
-    from crypsis.table.profile import Profile
+from crypsis.cli.output import say, say_json, show_spinner, table, warn
 
 
 def profile(file: options.File, form: options.FileForm, json: options.Json = False) -> None:
@@ -49,15 +45,5 @@ def profile(file: options.File, form: options.FileForm, json: options.Json = Fal
     say()
     if any(c.adds is not None for c in seen.columns):
         say("adds: records unique with it beside the quasi-identifiers that names and values show, and not without it.")
-    say(_exposure(seen))
+    say(seen.exposure)
     say(f"Next: crypsis init {file}")
-
-
-def _exposure(seen: Profile) -> str:
-    if not seen.quasi_identifiers:
-        return "No quasi-identifier is suggested: no column looks like something an intruder may know."
-    known = ", ".join(seen.quasi_identifiers)
-    return (
-        f"On the suggested quasi-identifiers ({known}) {figure(100 * seen.unique_share)} % of the records are unique; "
-        f"the raw table is {seen.k}-anonymous."
-    )

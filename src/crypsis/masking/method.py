@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import ClassVar, Self
 
+import numpy as np
 from numpy.random import Generator
 from pydantic import Field
 from pydantic_core import PydanticCustomError
@@ -68,22 +69,23 @@ class MaskingMethod(Settings):
             Same rows and columns.
         """
 
-    def mask(self, table: Table, rng: Generator) -> Table:
+    def mask(self, table: Table, rng: Generator | int | None = None) -> Table:
         """Mask a table.
 
         Parameters
         ----------
         table : Table
             The original, or a table masked before.
-        rng : Generator
-            Where chance comes from.
+        rng : Generator, int or None
+            Where chance comes from, as `numpy.random.default_rng` takes it: a generator, a seed, or none for the
+            randomness of the operating system.
 
         Returns
         -------
         Table
             The masked table, with the method written into its provenance.
         """
-        return self.record_step(self.apply(table, rng), table)
+        return self.record_step(self.apply(table, np.random.default_rng(rng)), table)
 
     def record_step(self, masked: Table, original: Table) -> Table:
         """The masked table with this method and its settings in its provenance.

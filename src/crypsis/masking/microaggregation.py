@@ -139,15 +139,15 @@ class Microaggregation(MaskingMethod):
             )
         return groups
 
-    def mask(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:
+    def mask(self, table: Table, rng: Generator | int | None = None, engine: Engine | None = None) -> Table:
         """Mask a table.
 
         Parameters
         ----------
         table : Table
             The original, or a table masked before.
-        rng : Generator
-            Used by partitioners that draw at random.
+        rng : Generator, int or None
+            For partitioners that draw at random, as `numpy.random.default_rng` takes it.
         engine : Engine, optional
             Where the blocks of the partitioner `blocks` are done: the same bits.
 
@@ -155,7 +155,7 @@ class Microaggregation(MaskingMethod):
         -------
         Table
         """
-        return self.record_step(self.apply(table, rng, engine), table)
+        return self.record_step(self.apply(table, np.random.default_rng(rng), engine), table)
 
     def apply(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:
         """Replace the values of every group of columns within its groups of records.

@@ -93,7 +93,7 @@ def microaggregate_files(
     columns: Sequence[str],
     k: int,
     folder: str | Path,
-    rng: Generator,
+    rng: Generator | int | None,
     *,
     block: int = 1_000_000,
     drop: Sequence[str] = (),
@@ -106,7 +106,7 @@ def microaggregate_files(
     most, about; peak memory follows it (and the number of workers); `engine`: where blocks are done; its workers must
     see the folder. The same bits on any engine.
     """
-    files = _files(Path(source))
+    files, rng = _files(Path(source)), default_rng(rng)
     names, before = tuple(columns), _stamps(files)
     rows = _check_request(files, names, k, drop)
     scales = _scales(files, names)

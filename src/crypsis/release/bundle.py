@@ -39,11 +39,11 @@ from crypsis.release.guarantees import (
     Knowledge,
     MeasuredLimit,
     check_limits,
+    complaints_of_contradictions,
     complaints_of_guarantees,
+    complaints_of_perturbed,
     judge_guarantees,
-    refuse_contradicted_guarantees,
     refuse_meaningless_guarantees,
-    refuse_perturbed,
     refuse_unguarded,
 )
 from crypsis.release.leaks import refuse_leaks
@@ -94,7 +94,7 @@ def publish(
     description: ReleaseDescription | None = None,
     format: WrittenFormat = "csv",
     order: Order = "shuffled",
-    rng: Generator | None = None,
+    rng: Generator | int | None = None,
     limits: Sequence[MeasuredLimit] = (),
     scenarios: Mapping[str, Sequence[str]] | None = None,
     rulebook: Rulebook | None = None,
@@ -123,8 +123,8 @@ def publish(
         and parquet need the extra ``files``.
     order : {"shuffled", "kept"}
         Order of the rows.
-    rng : Generator, optional
-        Draws the order; by default the randomness of the operating system.
+    rng : Generator or int, optional
+        Draws the order, a generator or a seed; by default the randomness of the operating system.
     limits : sequence of MeasuredLimit
         Largest readings allowed, of risks and of declared uses.
     scenarios : mapping of str to sequence of str, optional
@@ -165,8 +165,9 @@ def publish(
     ledger, source = ledger or ReleaseLedger.usual(), original
     ledger.check()
     masked, original, population = prepare_published(models, masked, original)
+    rows = order_published_rows(masked, order, np.random.default_rng(rng))
     publication = TablePublication(
-        masked, original, order_published_rows(masked, order, rng), population, models, description, format, order,
+        masked, original, rows, population, models, description, format, order,
         limits, scenarios, rulebook, waivers, unstated, ledger.earlier(source) if source is not None else (),
     )  # fmt: skip
     write_bundle(folder, publication, sign)
@@ -260,30 +261,32 @@ class TablePublication:
         verdicts, shown = self.judge(published), self._put_back(published)
         before = [] if self.original is None else check_limits(self.limits, self.original, shown, family)
         if not len(published):  # nothing to read back
-            Refusal(self.description.complaints or complaints_of_guarantees(verdicts, before)).raise_any()
+            Refusal(self._missed(verdicts, before)).raise_any()
         data = _write_data(public, published, self.format)
         again = self._again = _read_again(public, published, self.judge, verdicts)
         found = self._audit(again, data)
         shown, kept = self._put_back(again), self._limits_again(again, before)
-        missed = self.description.complaints or complaints_of_guarantees(verdicts, kept)
-        refusal = Refusal(missed, found.open, [each.folder for each in self.earlier])
-        if self.rulebook is None:  # else its rules are part of the refusal, and need what is measured below
-            refusal.raise_any()
         answered = columns_answering_findings(self.models, shown, self.unstated)
         because = self.description.because
         readings = readings_for_report_facts(self.original, shown, family, self.scenarios, because, answered)
         self._readings = readings
         evidence = Evidence(again, family, self.order, len(self.masked) - len(again), None, found.waived_kinds)
         rules = _rules(self.rulebook, split_waivers(self.waivers)[0], readings, kept, evidence)
-        if self.rulebook is not None:
-            broken = [each for each in rules if not each.passed]
-            replace(refusal, rulebook=self.rulebook, rules=broken).raise_any()
-        _refuse_attacks(readings, self.scenarios, family, self.limits)
+        broken = [each for each in rules if not each.passed]
+        attacked = complaints_of_attacks(readings, self.scenarios, family, self.limits)
+        folders = [each.folder for each in self.earlier]
+        Refusal([*self._missed(verdicts, kept), *attacked], found.open, folders, self.rulebook, broken).raise_any()
         self._facts = Facts(
             self.description, self.order, self.models, verdicts, smallest_anonymity_class(again), found, kept,
             self.rulebook, rules, self.population,
         )  # fmt: skip
         return collect_report_facts(self._facts, self.original, shown, len(again), readings)
+
+    def _missed(self, verdicts: Sequence[Verdict], limits: Sequence[LimitResult]) -> list[str]:
+        """Guarantees and limits that are missed, and why a model or a scenario cannot protect this file."""
+        complaints = self.description.complaints or complaints_of_guarantees(verdicts, limits)
+        beyond = [] if self.original is None else complaints_of_perturbed(self.models, self.original, self.masked)
+        return [*complaints, *beyond, *self.description.beyond]
 
     def judge(self, table: Table) -> list[Verdict]:
         """The verdicts of the privacy models on the rows as they are published."""
@@ -355,7 +358,6 @@ def _refuse_early(
         refuse_meaningless_guarantees(models, family)
     if original is not None:
         refuse_unaligned_roles(original, masked)
-        refuse_perturbed(models, original, masked)
     of_rules, of_findings = split_waivers(waivers)
     check_finding_waivers(of_findings, masked.names)
     if of_rules and rulebook is None:
@@ -364,15 +366,15 @@ def _refuse_early(
         rulebook.check_waivers(of_rules)
 
 
-def _refuse_attacks(
+def complaints_of_attacks(
     readings: Readings, scenarios: Mapping[str, Sequence[str]] | None, family: str, limits: Sequence[MeasuredLimit]
-) -> None:
-    """Refuse a file whose measured attacks contradict its classes or, without classes, its limits on risk."""
-    refuse_contradicted_guarantees(readings.attacks)
+) -> list[str]:
+    """Why measured attacks stop a file: they contradict its classes or, without classes, its limits on risk."""
+    found = complaints_of_contradictions(readings.attacks)
     if family == PERTURBATION:
-        refuse_bundle_above_limit(
-            [each for each in readings.attacks if not scenarios or each.intruder in scenarios], limits
-        )
+        asked = [each for each in readings.attacks if not scenarios or each.intruder in scenarios]
+        found += complaints_above_limit(asked, limits)
+    return found
 
 
 def _write_data(public: Path, published: Table, format: WrittenFormat) -> Path:
@@ -447,17 +449,15 @@ def _write_codebook(public: Path, content: ReportContent, labels: Sequence[Publi
     return named_in_codebook(facts)
 
 
-def refuse_bundle_above_limit(attacks: Sequence[MeasuredAttack], limits: Sequence[MeasuredLimit]) -> None:
-    """Refuse a perturbed file in which an attacker that no search is fitted to finds more than a limit on risk
-    allows.
-    """
+def complaints_above_limit(attacks: Sequence[MeasuredAttack], limits: Sequence[MeasuredLimit]) -> list[str]:
+    """Attackers that no search is fitted to and that find more in a perturbed file than a limit on risk allows."""
     most = min((limit.at_most for limit in limits if limit.binding and _limits_linkage(limit)), default=None)
-    for each in choose_worst_linkage(attacks):
-        if most is not None and each.found is not None and not keeps_objective_limit(each.found, most, "low"):
-            raise ReleaseRefused(
-                f"nothing was released: {measured_attack_text(each)}, and the limit on the risk is {most:g} %; mask "
-                f"more, aggregate or recode instead, or allow a higher risk"
-            )
+    return [
+        f"{measured_attack_text(each)}, and the limit on the risk is {most:g} %; mask more, aggregate or recode "
+        f"instead, or allow a higher risk"
+        for each in choose_worst_linkage(attacks)
+        if most is not None and each.found is not None and not keeps_objective_limit(each.found, most, "low")
+    ]
 
 
 def _limits_linkage(limit: MeasuredLimit) -> bool:

@@ -74,6 +74,7 @@ class ReleaseDescription:
     beside: Mapping[str, Table] = field(default_factory=dict)
     # what the search itself found missed in it, a sentence each: the file is refused for it, with all else
     complaints: Sequence[str] = ()
+    beyond: Sequence[str] = ()  # what else stops the release, such as scenarios that do not say what they assume
 
     @classmethod
     def of(cls, masked: Table, title: str = "Protected microdata") -> ReleaseDescription:

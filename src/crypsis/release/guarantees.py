@@ -188,19 +188,18 @@ def refuse_meaningless_guarantees(models: Sequence[PrivacyModel], family: str) -
         )
 
 
-def refuse_perturbed(models: Sequence[PrivacyModel], original: Table, masked: Table) -> None:
-    """Refuse privacy models on a file of unknown origin whose changes neither recoding nor aggregation explains."""
-    if not models or masked.provenance is not None:
-        return
-    found = count_unexplained_cells(original, masked)
-    if found:
-        names = ", ".join(registered.name_of(model) for model in models)
-        cells = listing(f"{count} of {name!r}" for name, count in found.items())
-        raise ReleaseRefused(
-            f"nothing was released: cells were changed ({cells}) that are neither coarser nor an average of their "
-            f"class, so the file is taken as perturbed and {names} cannot protect it; publish the table as Crypsis "
-            f"masked it, or release it by a limit on its linkage risk"
-        )
+def complaints_of_perturbed(models: Sequence[PrivacyModel], original: Table, masked: Table) -> list[str]:
+    """Why privacy models cannot protect a file of unknown origin that neither recoding nor aggregation explains."""
+    found = count_unexplained_cells(original, masked) if models and masked.provenance is None else {}
+    if not found:
+        return []
+    names = ", ".join(registered.name_of(model) for model in models)
+    cells = listing(f"{count} of {name!r}" for name, count in found.items())
+    return [
+        f"cells were changed ({cells}) that are neither coarser nor an average of their class, so the file is taken as "
+        f"perturbed and {names} cannot protect it; publish the table as Crypsis masked it, or release it by a limit on "
+        f"its linkage risk"
+    ]
 
 
 @dataclass(frozen=True)
@@ -274,11 +273,11 @@ def _read(limit: MeasuredLimit, original: Table, masked: Table, family: str) -> 
     return limit.measure.against(original).explain(masked)
 
 
-def refuse_contradicted_guarantees(attacks: Sequence[MeasuredAttack]) -> None:
-    """Refuse a file whose guarantees an attack contradicts: it finds more people than the classes allow."""
-    for each in attacks:
-        if each.class_risk is not None and each.interval is not None and each.interval[0] > each.class_risk + ROUNDING:
-            raise ReleaseRefused(
-                f"nothing was released: the figures of this file contradict each other: {measured_attack_text(each)}; "
-                f"please report this with the kinds of the columns and the method of masking"
-            )
+def complaints_of_contradictions(attacks: Sequence[MeasuredAttack]) -> list[str]:
+    """Attacks that contradict the guarantees of a file: they find more people than its classes allow."""
+    return [
+        f"the figures of this file contradict each other: {measured_attack_text(each)}; please report this with the "
+        f"kinds of the columns and the method of masking"
+        for each in attacks
+        if each.class_risk is not None and each.interval is not None and each.interval[0] > each.class_risk + ROUNDING
+    ]

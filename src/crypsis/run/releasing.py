@@ -38,22 +38,22 @@ def refuse_infeasible(solution: Solution) -> None:
         raise ReleaseRefused(complaint)
 
 
-def _refuse_silent_scenarios(plan: Plan, masked: Table) -> None:
-    """Refuse a file that only scenarios protect, unless each says why its intruder knows no other column."""
+def complaints_of_scenarios(plan: Plan, masked: Table) -> tuple[str, ...]:
+    """Why a file that only scenarios protect may not be released: one does not say why nobody knows other columns."""
     everything, smallest = set(masked.quasi_identifiers), smallest_anonymity_class(masked)
     covering = [*(each.knows for each in plan.scenario), *(model.known_columns(masked) for model in plan.models())]
     if smallest is None or any(set(columns) >= everything for columns in covering):
-        return
+        return ()
     least = max((model.least_class_size for model in plan.models()), default=2)
     silent = [each.name for each in plan.scenario if not each.because.strip()]
     bare = [] if plan.scenario or not plan.require else [item.model for item in plan.require]
     if smallest.size >= least or not (silent or bare):
-        return
+        return ()
     told = f"each of {listing(map(repr, silent))}" if silent else f"a [[scenario]] table that requires {listing(bare)}"
-    raise ReleaseRefused(
-        f"nothing was released: no demand of the plan covers an intruder who knows all {len(everything)} "
+    return (
+        f"no demand of the plan covers an intruder who knows all {len(everything)} "
         f"quasi-identifiers, over which the smallest class has {smallest.size} of {least} records; say in {told} why "
-        f'nobody knows the other columns (because = "…"), or require a model over all of them'
+        f'nobody knows the other columns (because = "…"), or require a model over all of them',
     )
 
 
@@ -87,7 +87,6 @@ def release_solution(
 
     `beside`: baselines of which the report asks the same analyses.
     """
-    _refuse_silent_scenarios(plan, masked)
     _, released, _ = keep_published_members(plan.models(), masked, original)
     publish(
         masked,
@@ -103,6 +102,7 @@ def release_solution(
             seed=seed,
             beside=beside or {},
             complaints=complaints_of_solution(solution),
+            beyond=complaints_of_scenarios(plan, masked),
         ),
         format=terms.format or plan.release.format,
         order=plan.release.order,

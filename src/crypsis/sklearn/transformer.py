@@ -2,7 +2,8 @@
 
 A transformer protects the rows it is fitted on. `transform` recognises those rows by their values and gives each
 what fitting gave it, so that ``fit(X).transform(X)`` is ``fit_transform(X)``; any other row is new, and each class
-states what becomes of it. Hence a fitted transformer holds original values, like a model of nearest neighbours.
+states what becomes of it. Hence a fitted transformer holds original rows, like a model of nearest neighbours, until
+`forget_rows` drops them.
 """
 
 from __future__ import annotations
@@ -108,6 +109,7 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     f"X has {len(frame)} sample{'s' if len(frame) > 1 else ''} and {type(self).__name__} needs at "
                     f"least {self._least_rows()}; give more rows or change the settings"
                 )
+            self.rows_forgotten_ = False
             seed = check_random_state(self.random_state).randint(2**31, size=4)
             self._learn(self._table(frame), np.random.default_rng(seed))
         return self
@@ -129,6 +131,37 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         with refused_as_value_error():
             given = self._read(X, reset=False)
             return self._write_columns(given, self._mask(self._table(given.frame)))
+
+    def forget_rows(self) -> Self:
+        """Drop the fitted rows: afterwards every row that is transformed is a new one.
+
+        A fitted transformer recognises the rows it was fitted on, and holds them for that. This keeps what new rows
+        need alone: what classes publish, values column by column, matrices. Call it before a fitted transformer is
+        stored or handed on; take the result of `fit_transform` first, which alone carries the guarantee.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from crypsis.sklearn import Microaggregator
+        >>> masker = Microaggregator(k=2).fit([[1.0], [2.0], [10.0], [12.0]]).forget_rows()
+        >>> masker.transform([[1.0], [11.5]]).ravel().tolist()
+        [1.5, 11.0]
+        """
+        check_is_fitted(self)
+        self._forget()
+        self.rows_forgotten_ = True
+        return self
+
+    @abstractmethod
+    def _forget(self) -> None:
+        """Keep what new rows need alone."""
+
+    @property
+    def _forgotten(self) -> bool:
+        return bool(getattr(self, "rows_forgotten_", False))
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn should know: text is accepted where it can be masked; floats keep their width."""
@@ -349,6 +382,18 @@ class ColumnHierarchy:
             labels.append(tuple(names.get(code, label) for code, label in enumerate(wider.labels[level])))
         wider = Hierarchy(wider.groups, tuple(labels), values)
         return replace(self, attribute=self.attribute.but(hierarchy=wider), hierarchy=wider, moved=moved)
+
+    def canonical(self, leaf: NDArray[np.int32], level: NDArray[np.int8]) -> NDArray[np.int32]:
+        """The first leaf of the group that each leaf is in at its level, which tells no more than the group.
+
+        `leaf` int32[n] and `level` int8[n]; a missing leaf is −1 and stays so.
+        """
+        found = leaf.copy()
+        for height, groups in enumerate(self.hierarchy.groups):
+            first = np.unique(groups, return_index=True)[1]
+            here = (level == height) & (leaf >= 0)
+            found[here] = first[groups[leaf[here]]]
+        return found
 
     def leaves(self, table: Table) -> NDArray[np.int32]:
         """int32[n]: leaf of each record, −1 where the hierarchy does not hold its value."""

@@ -78,7 +78,8 @@ class Microaggregator(MaskingTransformer):
     `fit_transform` is the protection: every row of its result shares its masked columns with at least k − 1 others.
     `transform` of a new row gives it the representative of the group whose centroid is nearest; a category that
     was not there when fitting pulls nowhere. New rows carry no guarantee of k, although each receives values that
-    at least k fitted rows share. The fitted object holds original values: publish its output, never the object.
+    at least k fitted rows share. The fitted object holds original rows until `forget_rows` drops them: publish
+    its output, never the object.
 
     Examples
     --------
@@ -139,8 +140,14 @@ class Microaggregator(MaskingTransformer):
         sums = np.stack([np.bincount(labels, weights=axis) for axis in points.T], axis=1)
         self._centroids = scipy.spatial.cKDTree(sums / sizes[:, None])
 
+    def _forget(self) -> None:
+        self._fitted, self.labels_ = self._fitted.take(np.zeros(0, dtype=np.intp)), self.labels_[:0]
+
     def _mask(self, table: Table) -> Table:
         table = align_categories_to_fitted(table, self._fitted)
+        if self._forgotten:
+            group = self._centroids.query(self._space.points(table))[1]
+            return table.with_columns({name: self._shared.column(name)[group] for name in self.columns_})
         row = find_rows_transformers_fitted(_codes_among(self._fitted, self._fitted), _codes_among(self._fitted, table))
         group = np.where(row >= 0, self.labels_[row], -1)
         new = np.flatnonzero(row < 0)
@@ -279,6 +286,11 @@ class LatticeGeneraliser(_Generaliser):
         rare = suppress(classes.sizes, np.zeros_like(classes.sizes), "failing-class", allowance, self.k).left_out
         self.suppressed_ = rare[classes.of]
         self._rare = leaf[classes.first[rare]]
+        for place, (tree, level) in enumerate(zip(self._trees, levels, strict=True)):  # what a class tells, no more
+            self._rare[:, place] = tree.canonical(self._rare[:, place], np.full(len(self._rare), level, dtype=np.int8))
+
+    def _forget(self) -> None:
+        self.suppressed_ = self.suppressed_[:0]
 
     def _classes(self, trees: list[ColumnHierarchy], leaf: NDArray[np.int32]) -> NDArray[np.int32]:
         """Node of each cell at the fitted levels."""
@@ -355,9 +367,16 @@ class LocalRecoder(_Generaliser):
         self._leaf = np.stack([tree.leaves(table) for tree in self._trees], axis=1)
         self._first = equivalence_classes(np.stack(nodes, axis=1)).first
 
+    def _forget(self) -> None:
+        self.levels_, leaf = self.levels_[self._first], self._leaf[self._first]
+        pairs = zip(self._trees, leaf.T, self.levels_.T, strict=True)
+        self._leaf = np.stack([tree.canonical(column, level) for tree, column, level in pairs], axis=1)
+        self._first = np.arange(len(leaf))
+
     def _levels(self, trees: list[ColumnHierarchy], leaf: NDArray[np.int32]) -> Levels:
         fitted = np.stack([tree.moved[column] for tree, column in zip(trees, self._leaf.T, strict=True)], axis=1)
-        row = find_rows_transformers_fitted(fitted, leaf)
+        none = np.full(len(leaf), -1, dtype=np.int64)
+        row = none if self._forgotten else find_rows_transformers_fitted(fitted, leaf)
         levels = self.levels_[row]
         new = np.flatnonzero(row < 0)
         if len(new):
@@ -414,7 +433,8 @@ class RankSwapper(MaskingTransformer):
     `fit_transform` keeps the values of each column exactly and changes who holds which. Class sizes say nothing
     about a perturbed file: there is no k. `transform` gives a new row, column by column, what the nearest fitted
     value was swapped for (the first of equal ones), so that a value far outside the fitted range comes back inside
-    it. New rows carry no guarantee. The fitted object holds original values: publish its output, never the object.
+    it. New rows carry no guarantee. The fitted object holds original rows until `forget_rows` drops them: publish
+    its output, never the object.
 
     Examples
     --------
@@ -440,9 +460,17 @@ class RankSwapper(MaskingTransformer):
         every = np.arange(len(table))
         self._fitted, self._swapped = table.take(every), method.mask(table, rng).take(every)
 
+    def _forget(self) -> None:
+        orders = {name: np.argsort(self._fitted.column(name), kind="stable") for name in self.columns_}
+        self._swapped = self._swapped.with_columns({n: self._swapped.column(n)[orders[n]] for n in self.columns_})
+        self._fitted = self._fitted.with_columns({n: self._fitted.column(n)[orders[n]] for n in self.columns_})
+
     def _mask(self, table: Table) -> Table:
         table = align_categories_to_fitted(table, self._fitted)
-        row = find_rows_transformers_fitted(_codes_among(self._fitted, self._fitted), _codes_among(self._fitted, table))
+        row = np.full(len(table), -1, dtype=np.int64)
+        if not self._forgotten:
+            known = _codes_among(self._fitted, self._fitted)
+            row = find_rows_transformers_fitted(known, _codes_among(self._fitted, table))
         new = row < 0
         columns: dict[str, Column] = {}
         for name in self.columns_:
@@ -459,7 +487,7 @@ class RankSwapper(MaskingTransformer):
         return table.with_columns(columns)
 
 
-class Pram(MaskingTransformer):
+class PostRandomiser(MaskingTransformer):
     """Change each category at random by a Markov matrix (post-randomisation).
 
     Parameters
@@ -493,8 +521,8 @@ class Pram(MaskingTransformer):
 
     Examples
     --------
-    >>> from crypsis.sklearn import Pram
-    >>> masker = Pram(theta=0.6, random_state=0).fit([["a"], ["a"], ["a"], ["b"]])
+    >>> from crypsis.sklearn import PostRandomiser
+    >>> masker = PostRandomiser(theta=0.6, random_state=0).fit([["a"], ["a"], ["a"], ["b"]])
     >>> masker.matrices_["x0"].round(2).tolist()
     [[0.8, 0.2], [0.6, 0.4]]
     """
@@ -523,8 +551,8 @@ class Pram(MaskingTransformer):
             labels = np.unique(table.column(name)) if attribute.numeric else np.array(attribute.categories)
             if len(labels) > MOST_CATEGORIES:
                 raise TableError(
-                    f"column {name!r} has {len(labels)} different values and Pram keeps a probability for every pair "
-                    f"of at most {MOST_CATEGORIES}; round it or use RankSwapper"
+                    f"column {name!r} has {len(labels)} different values and PostRandomiser keeps a probability for "
+                    f"every pair of at most {MOST_CATEGORIES}; round it or use RankSwapper"
                 )
             codes = code_within_domain(labels, table.column(name)) if attribute.numeric else table.column(name)
             coded = Table((Attribute(name, Kind.NOMINAL, categories=tuple(map(str, range(len(labels))))),), (codes,))
@@ -532,6 +560,9 @@ class Pram(MaskingTransformer):
             self._shares[name] = np.cumsum(pram.count_pram_categories(coded, name)) / len(table)
         self._known = table.take(np.zeros(0, dtype=np.int64))
         self._seed = int(rng.integers(2**63))
+
+    def _forget(self) -> None:
+        """Nothing: frequencies and matrices are no rows."""
 
     def _mask(self, table: Table) -> Table:
         given, table = table, align_categories_to_fitted(table, self._known)

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.html_tables import draw_html_table
+from crypsis.html_tables import draw_html_table, draw_text_table
 from crypsis.table.attribute import UNPUBLISHED, Attribute, Kind, Role
 from crypsis.table.builders import builder_for
 from crypsis.table.encoding import EXACT
@@ -270,7 +270,7 @@ class ColumnProfile:
     adds: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile:
     """Counts and suggestions for a table; no value of a record is in it."""
 
@@ -283,11 +283,31 @@ class Profile:
     declared: bool  # whether the quasi-identifiers are declared
     notes: tuple[str, ...] = ()  # what the reader noticed in the data
 
+    def __repr__(self) -> str:
+        known = len(self.quasi_identifiers)
+        return f"Profile({self.rows} records, {len(self.columns)} columns, {known} quasi-identifiers, k = {self.k})"
+
+    def __str__(self) -> str:
+        """A row for every column, then how many records are unique."""
+        return f"{draw_text_table(*self._cells())}\n\n{self.exposure}"
+
     def _repr_html_(self) -> str:
+        return draw_html_table(*self._cells(), self.exposure)
+
+    def _cells(self) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
         head = ("column", "role", "kind", "distinct", "missing", "rare", "adds")
-        rows = [(c.name, c.role, c.kind, c.distinct, c.missing, c.rare, c.adds) for c in self.columns]
-        known = ", ".join(self.quasi_identifiers) or "no column"
-        return draw_html_table(head, rows, f"{self.unique_records} of {self.rows} records are unique over {known}")
+        return head, [(c.name, c.role, c.kind, c.distinct, c.missing, c.rare, c.adds) for c in self.columns]
+
+    @property
+    def exposure(self) -> str:
+        """How many records are unique over the quasi-identifiers, in a sentence."""
+        if not self.quasi_identifiers:
+            return "No quasi-identifier is suggested: no column looks like something an intruder may know."
+        which = "declared" if self.declared else "suggested"
+        return (
+            f"On the {which} quasi-identifiers ({', '.join(self.quasi_identifiers)}) {100 * self.unique_share:.3g} % "
+            f"of the records are unique; the raw table is {self.k}-anonymous."
+        )
 
 
 COUNTED_ROWS = 200_000

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.html_tables import draw_html_table
+from crypsis.html_tables import draw_html_table, draw_text_table
 from crypsis.measures.utility.analyses import Analyses, AnalysesKept
 from crypsis.measures.utility.associations import AssociationChange, association_changes
 from crypsis.measures.utility.distributions import ColumnHarm, Distributions
@@ -211,7 +211,7 @@ class RuleHarm:
         return 100.0 * self.created / max(self.records, 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class UtilityCard:
     """What a masking did to a file; figures of columns, counts and per cent, never a value of a record.
 
@@ -275,10 +275,37 @@ class UtilityCard:
         found += [Harm("use", (u.title,), u.value) for u in self.uses if u.value is not None and u.value > u.tolerance]
         return tuple(sorted(found, key=lambda h: (-h.size, h.kind, h.columns)))
 
+    def __repr__(self) -> str:
+        kept = (
+            ""
+            if self.analyses is None
+            else f", {int(self.analyses.kept + 1e-9)} of {self.analyses.analyses} analyses kept"
+        )
+        return f"UtilityCard({self.released} of {self.records} records, {len(self.harms)} harms{kept})"
+
+    def __str__(self) -> str:
+        """What was harmed, the greatest first, and how many analyses keep their answer."""
+        text = draw_text_table(*self._cells())
+        return f"{text}\n\n{self._kept}" if self._kept else text
+
+    @property
+    def _kept(self) -> str:
+        """How many analyses keep their answer; empty where none was drawn."""
+        if self.analyses is None:
+            return ""
+        return (
+            f"{int(self.analyses.kept + 1e-9)} of {self.analyses.analyses} analyses drawn at random keep their answer"
+        )
+
     def _repr_html_(self) -> str:
-        rows = [(each.kind, " and ".join(each.columns), float(each.size)) for each in self.harms]
+        return draw_html_table(*self._cells())
+
+    def _cells(self) -> tuple[tuple[str, ...], list[tuple[object, ...]], str]:
+        rows: list[tuple[object, ...]] = [
+            (each.kind, " and ".join(each.columns), float(each.size)) for each in self.harms
+        ]
         caption = f"what was harmed in {self.released} of {self.records} records, worst first"
-        return draw_html_table(("what", "where", "size"), rows, caption)
+        return ("what", "where", "size"), rows, caption
 
 
 def utility_card(
