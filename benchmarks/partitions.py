@@ -25,7 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav, mdav_by_tree, sse, univariate_optimum
+from crypsis.kernels.annealing import sse
+from crypsis.kernels.optimal_partitions import univariate_optimum
+from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav, mdav_by_tree
 from crypsis.masking.partitioning import CBFS, VMDAV, Blocks, Univariate
 
 P, K = 10, 5

@@ -69,7 +69,8 @@ def run_sizes(largest: int) -> list[dict[str, Any]]:
 
 
 def run_size(n: int) -> dict[str, Any]:
-    from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, sse
+    from crypsis.kernels.annealing import sse
+    from crypsis.kernels.partitions import EUCLIDEAN, GENERIC
     from crypsis.masking.partitioning import Blocks
 
     Blocks(size=500).partition(np.random.default_rng(1).standard_normal((2_000, P)), K, np.random.default_rng(0))

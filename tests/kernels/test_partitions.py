@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from crypsis.kernels.annealing import group_sizes, sse
+from crypsis.kernels.optimal_partitions import path_optimum, univariate_optimum
 from crypsis.kernels.partitions import (
     EUCLIDEAN,
     GENERIC,
@@ -20,12 +22,8 @@ from crypsis.kernels.partitions import (
     cbfs,
     fill_pool,
     gather_nearest,
-    group_sizes,
     mdav,
     measure_distances,
-    path_optimum,
-    sse,
-    univariate_optimum,
     v_mdav,
 )
 from naive import partitions as naive

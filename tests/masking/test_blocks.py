@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import PlanError
-from crypsis.kernels.annealing import near_groups, swap_records
-from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, group_sizes, mdav, sse
+from crypsis.kernels.annealing import group_sizes, near_groups, sse, swap_records
+from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
 from crypsis.masking.partitioning import Blocks, join_partitioned_blocks, mend_partition_borders, partition_into_blocks
 from naive import partitions as naive
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import PlanError, TableError
-from crypsis.kernels.partitions import group_sizes, path_optimum, sse
+from crypsis.kernels.annealing import group_sizes, sse
+from crypsis.kernels.optimal_partitions import path_optimum
 from crypsis.masking import partitioning
 from crypsis.masking.partitioning import MDAV, Blocks, Univariate, partitioners
 from crypsis.masking.scaling import project_on_first_component

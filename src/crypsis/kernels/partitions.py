@@ -6,14 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crypsis.kernels.annealing import group_sizes, sse
 from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.optimal_partitions import path_optimum, univariate_optimum
 from crypsis.kernels.quickselect import select_between
 
-# -- Groups of at least k alike records: MDAV, V-MDAV and CBFS.
-#
 # Every kernel shifts the points by their column minima before it computes anything, so that a constant added
 # to the data changes no group. The mean of the unassigned records is a compensated running sum, right to the
 # last bit in practice: it does not depend on the order of the rows, and ties stay ties.
@@ -801,20 +797,3 @@ def mdav_by_tree(points: Floats, k: int, ending: int, metric: int) -> Int32s:
         left = np.flatnonzero(labels < 0)
     finish_mdav(points, labels, k, ending, metric)
     return labels
-
-
-__all__ = [
-    "EUCLIDEAN",
-    "GENERIC",
-    "GOMM",
-    "HYBRID",
-    "MANHATTAN",
-    "cbfs",
-    "finish_mdav",
-    "group_sizes",
-    "mdav",
-    "path_optimum",
-    "sse",
-    "univariate_optimum",
-    "v_mdav",
-]

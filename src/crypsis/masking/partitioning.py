@@ -20,6 +20,7 @@ from crypsis.kernels import partitions
 from crypsis.kernels.annealing import near_groups, swap_records
 from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.halving import halve_until
+from crypsis.kernels.optimal_partitions import path_optimum, univariate_optimum
 from crypsis.kernels.partitions import mdav_by_tree
 from crypsis.masking.scaling import project_on_first_component
 from crypsis.registry import Registry, Settings
@@ -239,10 +240,10 @@ class Univariate(Partitioner):
         labels = np.empty(len(points), dtype=np.int32)
         if points.shape[1] == 1:
             order = np.argsort(points[:, 0], kind="stable")
-            labels[order] = partitions.univariate_optimum(points[order, 0], k)
+            labels[order] = univariate_optimum(points[order, 0], k)
         else:
             order = np.argsort(project_on_first_component(points), kind="stable")
-            labels[order] = partitions.path_optimum(points[order], k)
+            labels[order] = path_optimum(points[order], k)
         return labels
 
 

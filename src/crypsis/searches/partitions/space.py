@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from crypsis.engines import Engine, Serial
 from crypsis.kernels import annealing
 from crypsis.kernels.annealing import AnnealingContext
-from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav, path_optimum
+from crypsis.kernels.optimal_partitions import path_optimum
+from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
 from crypsis.kernels.tsp import build_tour
 from crypsis.masking.partitioning import partition_into_blocks, partition_trivially
 from crypsis.tasks import Tasks, Underway
