@@ -196,3 +196,29 @@ def test_a_declared_column_of_households_is_checked(tmp_path: Path) -> None:
     broken = write(tmp_path, table.with_columns({"roof": roof}), "households", roof=", shared = true")
     with pytest.raises(TableError, match="declared as shared, and in 1 household its"):
         Plan.read(broken).table(tmp_path)
+
+
+def test_the_years_of_a_panel_are_told_apart_from_the_first_solution_on() -> None:
+    rng, people, years = np.random.default_rng(5), 60, 6
+    person = np.repeat(np.arange(people), years)
+    columns = {
+        "sex": np.array(["f", "m"])[rng.integers(0, 2, people)][person].tolist(),
+        "year": np.tile(np.arange(2001, 2001 + years), people).tolist(),
+        "tenure": (rng.integers(0, 9, people)[person] + np.tile(np.arange(years), people)).tolist(),
+        "pay": (rng.normal(10, 2, people)[person] + rng.normal(0, 1, len(person))).tolist(),
+        "person": person.tolist(),
+    }
+    roles = dict.fromkeys(("sex", "year", "tenure", "pay"), "quasi") | {"person": "household"}
+    panel = Table.from_columns(columns, roles)
+    (first,) = solutions(HouseholdSearch(k=5, k_values=1), panel, 0)
+    assert (first.column("year") == panel.column("year")).mean() > 0.75
+    assert PersonKAnonymity(k=5, person="person").bind_original(panel).judge(first).holds
+
+
+def test_places_that_few_households_of_a_group_have_are_one() -> None:
+    homes = [0, 0, 0, 1, 1, 2, 3, 3, 3]  # sizes 3, 2, 1 and 3 in two groups
+    table = Table.from_columns({"x": list(range(9)), "home": homes}, {"x": "quasi", "home": "household"})
+    problem = HouseholdSearch(k=2, whole=True).pose(table, None, np.random.default_rng(2))
+    space = problem.strategy.space
+    as_they_come = next(iter(space.places_in_groups(np.array([0, 0, 0, 0, 0, 1, 1, 1, 1], np.int32), 2)))
+    assert as_they_come.tolist() == [0, 1, 1, 0, 1, 0, 0, 0, 0]

@@ -44,6 +44,8 @@ MOST_WORK = 6_000_000
 """Cells that are read in a quantum at most: some quarter of a second."""
 TOGETHER = (0.5, 0.0, 1.0, 0.25)
 """How much the members of households count, in turn, while households are grouped by their own columns."""
+SHORT_RUN = 6
+"""Quanta of a run for which the chains of other k wait."""
 PAIRINGS = 2
 """How often the members of whole households are paired anew in a quantum."""
 
@@ -81,9 +83,13 @@ class HouseholdChains(ChainStrategy[HouseholdChain]):
         return has_better_scores(child, parent)
 
     def propose(self, problem: Problem, state: State, engine: Engine) -> tuple[State, list[Child]]:
-        """One more chain begins; after that, those with the fewest runs are annealed."""
+        """One more chain begins; after that, those with the fewest runs are annealed.
+
+        The chain of least k, whose groups lose least, ends its first run before others begin, if the run is short.
+        """
         chains, streams = unpack_chains(HouseholdChain, state), Streams(state.rng)
-        if len(chains) < len(self.k_grid):
+        waiting = len(chains) == 1 and not chains[0].place[0] and 0 < len(self._parts(0, chains[0])) <= SHORT_RUN
+        if len(chains) < len(self.k_grid) and not waiting:
             chain = self.begin_chain(len(chains), int(streams["anneal"].integers(2**63)))
             return add_chain(problem, state, chain, self._genome(len(chains), chain.best), streams)
         able = [number for number in range(len(chains)) if self._parts(number, chains[number])]
@@ -285,17 +291,26 @@ class Annealing:
         return np.stack([homes[self.space.home], current[1]])
 
     def nest_records(self, current: Labels) -> Labels:
-        """Records halved inside the groups of households."""
+        """Records inside the groups of households: halved, or by their places in the household; the cheaper of each."""
         homes = current[0]
-        return np.stack([homes, self.space.space_of_records(homes, self.k).halve(0, self.k)])
+        space = self.space.space_of_records(homes, self.k)
+        annealer = CompositeAnnealer(space, 0, self.k, self.random_state)
+        best = _number_groups(meet_household_demands(self.space, self.k, np.stack([homes, space.halve(0, self.k)])))
+        annealer.load(best)
+        costs = annealer.costs()
+        for places in self.space.places_in_groups(homes, self.k):
+            found = _number_groups(meet_household_demands(self.space, self.k, np.stack([homes, places])))
+            annealer.load(found)
+            best = cheaper_regions_in_space(best, found, costs, annealer.costs())
+            annealer.load(best)
+            costs = annealer.costs()
+        return np.stack([homes, best])
 
     def anneal_records(self, current: Labels, part: Part) -> Labels:
         """Groups of near records inside groups of households; blocks consist of whole groups of households."""
-        homes, inside = meet_household_demands(self.space, self.k, current)
-        pairs = homes.astype(np.int64) * (int(inside.max(initial=0)) + 1) + inside
-        labels = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
-        space = self.space.space_of_records(homes, self.k)
-        return np.stack([homes, self._anneal_block(space, labels, part)])
+        current = meet_household_demands(self.space, self.k, current)
+        space = self.space.space_of_records(current[0], self.k)
+        return np.stack([current[0], self._anneal_block(space, _number_groups(current), part)])
 
     def anneal_whole(self, current: Labels, part: Part) -> Labels:
         """Groups of near households of one size, and their members paired anew."""
@@ -319,6 +334,12 @@ class Annealing:
         places[rows] = np.arange(part.size, dtype=np.int32)
         homes[homes >= 0] = np.unique(homes[homes >= 0], return_inverse=True)[1]
         return np.stack([homes, places])
+
+
+def _number_groups(labels: Labels) -> Labels:
+    """int32[kept]: the groups of records, 0, 1, … without gaps."""
+    pairs = labels[0].astype(np.int64) * (int(labels[1].max(initial=0)) + 1) + labels[1]
+    return np.unique(pairs, return_inverse=True)[1].astype(np.int32)
 
 
 def _improve(rows: Ints, change: Callable[[Ints], Ints], cost: Callable[[Ints], float]) -> Ints:

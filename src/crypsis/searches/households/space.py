@@ -7,7 +7,7 @@ group of households is one group of records for each place in the household.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -148,6 +148,26 @@ class HouseholdSpace:
         heights = np.full(len(rules), -1)  # codes of means are no leaves of a hierarchy
         return own._replace(codes=codes, values=values, blanks=blanks, rules=rules.astype(np.int64), heights=heights)
 
+    def places_in_groups(self, homes: Labels, k: int) -> Iterator[Labels]:
+        """int32[kept]: the place of each record in its household, as they come and by each column in turn.
+
+        Places that fewer than k households of a group have are one with the last that k have, so that the records of
+        each place are of at least k households.
+        """
+        group = homes[self.first]
+        order = np.lexsort((-self.sizes, group))
+        begins = np.searchsorted(group[order], np.arange(int(homes.max()) + 1))
+        last = self.sizes[order][np.minimum(begins + k - 1, len(order) - 1)] - 1
+        for places in self._orders_of_members():
+            yield np.minimum(places, last[homes]).astype(np.int32)
+
+    def _orders_of_members(self) -> Iterator[Labels]:
+        """int32[kept]: places of records in their households, as they come and by each column of persons in turn."""
+        yield _places(self.home, [])
+        values = [self.cells.values[:, a] for a in range(len(self.shared), self.cells.codes.shape[1])]
+        for lead, each in enumerate(values):
+            yield _places(self.home, [each, *values[:lead], *values[lead + 1 :]])
+
     def space_of_records(self, homes: Labels, k: int) -> CompositeSpace:
         """The records with the columns of persons, grouped inside groups of households only."""
         cells = take_cells(self.cells, np.arange(len(self)), slice(len(self.shared), None))
@@ -179,17 +199,16 @@ class HouseholdSpace:
     def arrange_members(self) -> Labels:
         """int32[kept]: the place of each record in its household, so that those of one place are near.
 
-        Members are sorted by each column in turn; the order counts in which households of one size lose least.
+        Of all orders of the members the one counts in which households of one size lose least.
         """
         own = take_cells(self.cells, np.arange(len(self)), slice(len(self.shared), None))
-        best, least = _places(self.home, []), np.inf
-        for lead in range(own.codes.shape[1]):
-            others = [a for a in range(own.codes.shape[1]) if a != lead]
-            places = _places(self.home, [own.values[:, a] for a in (lead, *others)])
-            cost = cost_of_household_groups(own, self.sizes[self.home] * (int(self.sizes.max()) + 1) + places)
-            if cost < least:
-                best, least = places, cost
-        return best
+        sizes = self.sizes[self.home] * (int(self.sizes.max()) + 1)
+        orders = list(self._orders_of_members())
+        return (
+            min(orders, key=lambda places: cost_of_household_groups(own, sizes + places))
+            if len(orders) > 1
+            else orders[0]
+        )
 
     def space_of_whole_households(self, rows: Ints, k: int) -> CompositeSpace:
         """One row for each household of one size: its columns, counted for every member, and those of each member.
