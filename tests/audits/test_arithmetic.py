@@ -92,3 +92,15 @@ def test_a_few_very_large_numbers_make_no_relation(seed: int, many: int) -> None
     assert found(columns) == []
     columns["told"] = columns["wage"] + columns["bonus"]
     assert found(columns) == [("bonus", "told", "wage")]
+
+
+def test_a_relation_that_restores_no_masked_cell_is_no_finding() -> None:
+    rng = np.random.default_rng(4)
+    won = rng.integers(0, 9, 2000).astype(float)
+    table = Table.from_columns({"won": won.tolist(), "lost": (8 - won).tolist()}, {"won": "quasi", "lost": "quasi"})
+    together = won.copy()
+    together[:10] = won[:10].mean()  # both columns publish averages in the same records
+    masked = table.with_columns({"won": together, "lost": 8 - together})
+    assert arithmetic(Published(masked, table)) == []
+    alone = table.with_columns({"won": together})
+    assert [each.columns for each in arithmetic(Published(alone, table))] == [("lost", "won")]

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.audits.dependence import MOSTLY
+from crypsis.audits.dependence import FEWEST, MOSTLY
 from crypsis.audits.published import Finding, FindingKind, Published
 from crypsis.audits.tokens import days_as_tokens, numbers_as_tokens
 from crypsis.kernels.arrays import Flags, Floats
@@ -74,6 +74,8 @@ def arithmetic(seen: Published, without: Collection[str] = ()) -> list[Finding]:
             if key:
                 hits = _is_restored(values_of, values[:, list(key)], scaled)
                 count = int(np.sum(hits & masked))
+                if count <= FEWEST:
+                    continue
                 names = tuple(dict.fromkeys(name for place in key for name in terms[place][0]))
                 share = count / masked.sum()
                 found.append(Finding(FindingKind.DEPENDENCE, (*names, target), count, share, by=len(names)))
