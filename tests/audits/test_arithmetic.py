@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crypsis.audits import FindingKind, audit
@@ -82,6 +82,7 @@ def test_a_correlation_is_no_relation(seed: int) -> None:
 
 @given(st.integers(0, 10_000), st.integers(1, 3))
 @settings(max_examples=30, deadline=None)
+@example(6408, 1)  # noise goes better with what the total leaves open than the bonus does
 def test_a_few_very_large_numbers_make_no_relation(seed: int, many: int) -> None:
     """Beside a number ten thousand times as large all others look alike: any guess is near them and restores none."""
     rng = np.random.default_rng(seed)

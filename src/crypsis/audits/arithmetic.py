@@ -29,7 +29,7 @@ EXACT = 0.01
 QUARTILES = 1.349
 """Deviations between the quartiles of a normal distribution: a few very large numbers do not make all others near."""
 FAINT = 0.1
-"""Correlation with what is left open below which a number takes no part."""
+"""Correlation with what is left open below which a number is not added by itself."""
 LOOKED_AT = 20_000
 """Records on which a relation is looked for, drawn at random; what it restores is counted on all."""
 MOST_NUMBERS = 12
@@ -100,8 +100,8 @@ def _numbers(table: Table, names: Sequence[str]) -> list[tuple[tuple[str, ...], 
 def _relation(target: Floats, values: Floats, scaled: bool) -> tuple[int, ...]:
     """Places of few numbers from which a column follows; none if it does not.
 
-    The number that goes best with what the chosen ones leave open is added, until the column follows; then those are
-    dropped without which it still does.
+    The number that goes best with what the chosen ones leave open is added, until the column follows; where none goes
+    with it any more, all are tried together. Then those are dropped without which it still follows.
     """
     y, terms = _terms(target, scaled), np.stack([_terms(column, scaled) for column in values.T], axis=1)
     chosen: list[int] = []
@@ -110,15 +110,18 @@ def _relation(target: Floats, values: Floats, scaled: bool) -> tuple[int, ...]:
         rest = [place for place in range(terms.shape[1]) if place not in chosen]
         close = [_tie(left, terms[:, place]) for place in rest]
         if max(close) < FAINT:
-            return ()
+            chosen = list(range(terms.shape[1]))
+            if len(chosen) > MOST_NUMBERS or not _follows(target, values, chosen, scaled):
+                return ()
+            break
         chosen.append(rest[int(np.argmax(close))])
         if _follows(target, values, chosen, scaled):
             break
     else:
         return ()
-    for place in tuple(chosen[:-1]):
+    for place in tuple(chosen):
         fewer = [each for each in chosen if each != place]
-        chosen = fewer if _follows(target, values, fewer, scaled) else chosen
+        chosen = fewer if fewer and _follows(target, values, fewer, scaled) else chosen
     return tuple(sorted(chosen))
 
 
