@@ -286,7 +286,14 @@ def test_every_other_item_can_fail(session: Session) -> None:
         solution.evaluation, verdicts=(verdict,), complaints=(Complaint("model", "k-anonymity"), Complaint("no-model"))
     )
     items = release_page_checklist(session, replace(solution, evaluation=broken))
-    assert [item.holds for item in items if item.what != "risk at most 20 %"] == [True, False, False, True, True, True]
+    assert [item.holds for item in items if item.what != "people found at most 20 %"] == [
+        True,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
     columns = {**session.run.plan.columns, "sex": Column(role=Role.UNDECIDED)}
     session.run.plan = session.run.plan.model_copy(update={"columns": columns})
     assert failing(session) == ["Somebody decided about every column"]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crypsis.audits import FindingKind
+from crypsis.audits import Finding, FindingKind
 from crypsis.audits.dependence import MOST_RESTORED, find_determining_dependence
 from crypsis.audits.exposure import singling_out
 from crypsis.audits.preview import preview_findings, preview_restoring_columns, preview_weight_findings
@@ -358,17 +358,25 @@ def _assumptions(plan: Plan, table: Table) -> _Assumed:
     """Confidential columns by which people will be found if somebody outside knows them, and what was said of them."""
     reasons = {each.column: each.because for each in plan.waive if each.finding is FindingKind.ASSUMPTION}
     reasons |= {n: plan.columns[n].because for n in table.confidential if n not in plan.list_unstated()}
-    found = _Assumed({}, [])
+    found, stated = _Assumed({}, []), dict[str, list[Finding]]()
     for each in preview_findings(table.drop(_columns_made_anew(plan, table))):
-        name, said = each.columns[0], f"{attack_finding_text(each)}, about, where the other columns are masked"
+        name = each.columns[0]
         if name in reasons:
-            found.stated.append(f"{said}; the plan says why nobody outside knows {name}: {reasons[name]}")
+            stated.setdefault(reasons[name], []).append(each)
         else:
             found.unstated[name] = (
-                f'{said}: no release before {name} has the role quasi, or because = "…" in its line says why nobody '
-                f"outside knows it"
+                f'{_foretell(each)}: no release before {name} has the role quasi, or because = "…" in its line says '
+                f"why nobody outside knows it"
             )
+    for reason, findings in stated.items():
+        worst, names = max(findings, key=lambda each: each.share), listing([each.columns[0] for each in findings], 40)
+        found.stated.append(f"the plan says why nobody outside knows {names}: {reason}; {_foretell(worst)}")
     return found
+
+
+def _foretell(finding: Finding) -> str:
+    """What an audit will find, read off the file as collected."""
+    return f"{attack_finding_text(finding)}, about, where the other columns are masked"
 
 
 def _columns_made_anew(plan: Plan, table: Table) -> list[str]:

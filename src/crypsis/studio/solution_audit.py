@@ -160,6 +160,8 @@ State = Literal["blocks", "accepted", "note"]
 ORDER: tuple[State, ...] = ("blocks", "accepted", "note")
 PLANNED = frozenset({FindingKind.FEW_UNITS, FindingKind.EARLIER_RELEASE, FindingKind.METADATA})
 """Findings that no role of a column answers."""
+STATED = frozenset({FindingKind.SINGLING_OUT, FindingKind.COMBINATION, FindingKind.ASSUMPTION})
+"""Findings about who knows a column: why nobody outside does is a reason to accept them."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,7 @@ class ColumnFindings:
     by_role: bool  # whether another role of the column answers what was found
     stated: str = ""  # what the plan says of who knows the column
     together: bool = False  # whether an earlier release and this one together stop it
+    homogeneous: bool = False  # whether all records of some class share its value
 
     @property
     def question(self) -> str:
@@ -202,8 +205,10 @@ def group_findings(audit: Audit, plan: Plan) -> list[ColumnFindings]:
 def _column_findings(name: str, findings: Sequence[Finding], audit: Audit, plan: Plan) -> ColumnFindings:
     refusing = [each for each in findings if each.refuses]
     reasons = [audit.reason(each) for each in refusing]
-    state: State = "note" if not refusing else "accepted" if all(reasons) else "blocks"
     column = plan.columns.get(name)
+    stated = "" if column is None else column.because
+    answered = bool(stated) and any(each.kind in STATED for each in findings)
+    state: State = "blocks" if not all(reasons) else "accepted" if reasons or answered else "note"
     return ColumnFindings(
         column=name,
         state=state,
@@ -212,6 +217,7 @@ def _column_findings(name: str, findings: Sequence[Finding], audit: Audit, plan:
         keys=tuple(dict.fromkeys(each.key for each in refusing)),
         role=Role.OTHER if column is None else column.role,
         by_role=column is not None and any(each.kind not in PLANNED for each in refusing),
-        stated="" if column is None else column.because,
+        stated=stated,
+        homogeneous=any(each.kind is FindingKind.HOMOGENEOUS for each in findings),
         together=any(each.kind is FindingKind.EARLIER_RELEASE for each in refusing),
     )

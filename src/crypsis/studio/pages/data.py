@@ -347,7 +347,7 @@ def _ask(session: Session, skip: int, each: bool) -> dict[str, Any]:
         "questions": len(found),
         "place": skip % len(found),
         "each": each,
-        "values": [*question.values] or common_values(raw, question.names[0], 5),
+        "values": common_values(raw, question.names[0]),
         "bars": value_bars(raw, question.names[0]),
         "records": len(raw),
         "answers": ANSWERS,

@@ -141,7 +141,9 @@ def routes(studio: Studio) -> list[Route]:
         unstated = {name: text.split(", about, where")[0] for name, text in found.unstated.items()}
         stops = [say_on_pages(each) for each in found.stops if each not in found.unstated.values()]
         notes = [say_on_pages(each) for each in found.notes]
-        return studio.render("estimate.html", found=found, stops=stops, notes=notes, unstated=unstated)
+        return studio.render(
+            "estimate.html", found=found, stops=stops, notes=notes, unstated=unstated, budget=name_budget(session.plan)
+        )
 
     return [
         route_get_responses("/goal", page),
@@ -189,6 +191,11 @@ BUDGETS = (
 K, L = "k-anonymity", "l-diversity"
 
 
+def name_budget(plan: Plan) -> str:
+    """How long the search of a plan takes, in words."""
+    return dict(BUDGETS).get(str(plan.run.budget), plan.run.budget or "as long as each search finds more")
+
+
 def goal_questions(session: Session) -> dict[str, Any]:
     """What the questions show, from the plan."""
     document, quasi = session.document, _quasi(session.document)
@@ -212,7 +219,7 @@ def goal_questions(session: Session) -> dict[str, Any]:
         "k_over": require[K].get("quasi_identifiers") or quasi if K in require else quasi,
         "l": require[L].get("l", models[L].model_fields["l"].default) if L in require else None,
         "confidential": [(n, n in hidden) for n in confidential],
-        "examples": _example_analyses(document),
+        "examples": _example_analyses(session),
         "uses": [str(item.get("name") or item["measure"]) for item in document.get("use", [])],
         "budgets": _list_budgets(session, budget),
         "budget": budget,
@@ -411,7 +418,7 @@ def _with_reason(document: dict[str, Any], name: str, because: str) -> tuple[dic
 def _with_use(session: Session, document: dict[str, Any], text: str) -> dict[str, Any]:
     """The plan with an analysis to keep, refused where the file cannot serve it."""
     if not text:
-        raise PlanError(f"write an analysis, e.g. {_example_analyses(document)[0][1]}")
+        raise PlanError(f"write an analysis, e.g. {_example_analyses(session)[0][1]}")
     use = EstimateUse.read(text)
     obstacle = use.obstacle(session.table)
     hidden = [n for n in use.scope() if document.get("columns", {}).get(n, {}).get("role") in set(UNPUBLISHED)]
@@ -423,10 +430,14 @@ def _with_use(session: Session, document: dict[str, Any], text: str) -> dict[str
     return {**document, "use": [*document.get("use", []), entry]}
 
 
-def _example_analyses(document: dict[str, Any]) -> list[tuple[str, str]]:
+def _example_analyses(session: Session) -> list[tuple[str, str]]:
     """Analyses of columns that the file has, by what they are; of invented ones only where it has none that fit any."""
+    seen = session.reading.profile
+    single = {each.name for each in seen.columns if each.distinct < 2} if seen is not None else set[str]()
     shown = {
-        n: c for n, c in document.get("columns", {}).items() if c.get("role") not in UNPUBLISHED and n.isidentifier()
+        n: c
+        for n, c in session.document.get("columns", {}).items()
+        if c.get("role") not in UNPUBLISHED and n.isidentifier() and n not in single
     }
     numbers = [n for n, c in shown.items() if c.get("kind") == "numeric" and c.get("role") != Role.WEIGHT]
     groups = [n for n, c in shown.items() if c.get("kind") in ("nominal", "ordinal")]

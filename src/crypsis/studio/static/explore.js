@@ -40,7 +40,7 @@ const picture = new FrontChart(at("front-chart"), {
 
 function boxWords(box) {
   const within = points.filter((p) => inBox(p, box)), may = within.filter((p) => p.releasable).length;
-  return `${within.length} solutions with ${percent(box.x0)}–${percent(box.x1)} % loss and ${percent(box.y0)}–${percent(box.y1)} % risk, ${may} of them keep every demand.`;
+  return `${within.length} solutions with ${percent(box.x0)}–${percent(box.x1)} % lost and ${percent(box.y0)}–${percent(box.y1)} % found, ${may} of them keep every demand.`;
 }
 const inBox = (p, box) => p.loss >= box.x0 && p.loss <= box.x1 && p.risk >= box.y0 && p.risk <= box.y1;
 
@@ -103,7 +103,7 @@ function showOffers() {
     button.dataset.number = o.number;
     button.append(Object.assign(document.createElement("b"), { textContent: o.title }),
       Object.assign(document.createElement("small"), { textContent: `solution ${o.number}${o.number === chosen ? ", chosen" : ""}` }),
-      Object.assign(document.createElement("span"), { textContent: `${percent(o.loss)} % lost · ${percent(o.risk)} % found${o.kept === null ? "" : ` · ${percent(o.kept)} % of analyses kept`}${o.change === null ? "" : ` · yours ${percent(o.change)} % apart`}` }));
+      Object.assign(document.createElement("span"), { textContent: `${percent(o.loss)} % lost · ${percent(o.risk)} % found${o.kept === null ? "" : ` · ${percent(o.kept)} % of random analyses kept`}${o.change === null ? "" : ` · ${uses.length > 1 ? "yours at most" : "yours"} ${percent(o.change)} % apart`}` }));
     button.title = o.why;
     button.setAttribute("aria-pressed", String(o.number === selected));
     button.addEventListener("click", () => select(o.number));
@@ -135,7 +135,7 @@ function legend() {
 
 /** Ask something of the running search; its front so far stays in the picture as it was. */
 async function steer(fields) {
-  const before = front().map(({ loss, risk }) => ({ loss, risk }));
+  const sound = front().filter((p) => !p.ruined.length), before = (sound.length ? sound : front()).map(({ loss, risk }) => ({ loss, risk }));
   if (!await send(base + "/steer", fields)) return;
   if (fields.what === "focus" || fields.what === "more") oldFront = before;
   fetchPoints();
@@ -383,13 +383,15 @@ async function act(address) {
 const pinOrNot = () => act(pins.includes(selected) ? "/unpin" : "/pin");
 
 function buttons(status) {
-  const going = status.state === "running" || status.state === "reading";
+  const going = status.state === "running" || status.state === "reading", held = document.activeElement;
   at("start").disabled = going;
   at("start").textContent = status.outdated || status.state === "finished" ? "Start again" : status.state === "paused" || status.state === "ended" ? "Continue" : "Start";
-  at("start").closest("form").hidden = status.state === "finished" && !status.outdated;
+  at("start").closest("form").hidden = going || (status.state === "finished" && !status.outdated);
   at("outdated").hidden = !status.outdated;
   at("pause").disabled = status.state !== "running";
   at("pause").closest("form").hidden = !going;
+  if (held === at("start") && going) at("pause").focus(); // the button that had the focus is gone
+  if (held === at("pause") && !going) (at("start").closest("form").hidden ? at("keep") : at("start")).focus();
   at("keep").disabled = !front().length;
   at("extend").closest("form").hidden = status.state !== "finished" || status.outdated;
   const used = at("used");
