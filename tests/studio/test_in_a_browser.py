@@ -177,7 +177,6 @@ def test_two_tabs_hold_two_files_and_home_lists_both(own_home: Path, visitor: An
         second = visitor.page(first.context)
         go(second, server, "/../..")
         second.set_input_files("#file", files=[{"name": "ward.csv", "mimeType": "text/csv", "buffer": content}])
-        second.click("#upload button")
         second.wait_for_selector("tr[data-column=ill]")
         first.reload()
         first.wait_for_selector(READY)

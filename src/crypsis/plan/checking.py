@@ -22,6 +22,7 @@ from crypsis.plan.document import Plan, load
 from crypsis.plan.sections import Use, read_plan_budget
 from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import KAnonymity
+from crypsis.privacy.diversity import LDiversity
 from crypsis.privacy.households import HouseholdKAnonymity
 from crypsis.searches.search import contradiction_drawback, searches
 from crypsis.table.attribute import UNPUBLISHED, Role
@@ -219,6 +220,7 @@ def _list_notes(plan: Plan, table: Table) -> list[str]:
         *_find_uncovered(plan, table),
         *_find_tied_rules(plan),
         *_find_contradicting(plan, table),
+        *_find_costly_diversity(plan, table),
     ]
     if not plan.search:
         found.append("no search is named: `mask`, `assess` and `release` can use the plan, `run` cannot")
@@ -291,6 +293,31 @@ def _find_contradicting(plan: Plan, table: Table) -> list[str]:
                 f"{where}: it does not make households alike in all of their members, which household-k-anonymity "
                 f"demands; name the search households"
             )
+    return found
+
+
+COSTLY = 3
+"""Times the demanded class size from which classes that l-diversity makes so large are worth a remark."""
+
+
+def _find_costly_diversity(plan: Plan, table: Table) -> list[str]:
+    """Columns of which l-diversity demands so much that few classes can be left.
+
+    Every class needs a record beside those with the l - 1 commonest values, so there are at most so many classes.
+    """
+    least = max([model.least_class_size for model in plan.models()] or [1])
+    found = []
+    for model in (each for each in plan.models() if isinstance(each, LDiversity) and each.kind == "distinct"):
+        for name in model.confidential or table.confidential:
+            counts = np.sort(np.unique(table.codes([name])[:, 0], return_counts=True)[1])[::-1]
+            rest = int(counts[int(model.l) - 1 :].sum())
+            if 0 < rest * COSTLY * least < len(table):
+                common = "commonest value" if model.l == 2 else f"{model.l - 1:g} commonest values"
+                found.append(
+                    f"l-diversity of {name} costs much: beside its {common} it has {rest} records, so that at most "
+                    f"{rest} classes are left, of {len(table) / rest:.0f} records on average; demand it of fewer "
+                    f"columns where that matters more"
+                )
     return found
 
 

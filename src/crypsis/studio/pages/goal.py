@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,11 +35,11 @@ from crypsis.plan.sections import (
 from crypsis.privacy import PrivacyModel
 from crypsis.release.findings import SHORTEST_REASON, split_waivers
 from crypsis.rulebook import Rulebook, check_planned, read_rulebook, shipped_names
-from crypsis.rulebook.rules import EVERY, RiskRule, SuppressionRule, model_implies
+from crypsis.rulebook.rules import EVERY, OrderRule, RiskRule, SuppressionRule, model_implies
 from crypsis.studio.columns import decide
 from crypsis.studio.forms import COLUMN_SKIPPED, Entry, Form, answers, form_entries, number, one
 from crypsis.studio.responses import answer, refusal, route_get_responses, route_post_responses
-from crypsis.studio.session import WAIT, Session
+from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.rules import proposed_rules
@@ -48,7 +49,7 @@ def routes(studio: Studio) -> list[Route]:
     """The form, saving it, and the check of the plan."""
 
     def page(request: Request) -> Response:
-        studio.session.reading.wait(WAIT)
+        studio.session.reading.wait_briefly()
         there = studio.session.plan_path.exists()
         return studio.page(
             "goal",
@@ -211,6 +212,7 @@ def goal_questions(session: Session) -> dict[str, Any]:
         "rulebook": name,
         "book": read_rulebook(name) if name else None,
         "planned": _plan_rules(session),
+        "followable": bool(name) and _can_follow(document, name),
         "quasi": quasi,
         "intruders": _list_intruders(document),
         "scenarios": document.get("scenario", []),
@@ -713,10 +715,19 @@ def _follow(document: Document, name: str) -> str:
             said = document.get("release", {})
             if 100 * read_plan_share(str(said.get("suppression", "1%"))) > rule.at_most:
                 document["release"] = {**said, "suppression": f"{rule.at_most:g}%"}
+        if isinstance(rule, OrderRule):
+            document["release"] = {k: v for k, v in document.get("release", {}).items() if k != "order"}  # shuffled
     document["require"] = required
     if limits:
         document["limit"] = list(limits.values())
     return f"The plan now demands at least what {book.title} demands."
+
+
+def _can_follow(document: dict[str, Any], name: str) -> bool:
+    """Whether a rulebook demands something that the plan does not."""
+    changed = copy.deepcopy(document)
+    _follow(changed, name)
+    return {key: said for key, said in changed.items() if said} != document
 
 
 def _built(item: Mapping[str, Any]) -> PrivacyModel:
