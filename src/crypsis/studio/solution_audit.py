@@ -61,6 +61,11 @@ class SolutionAudit:
             self._earlier = entries, earlier_findings(self.original, self.published, entries)
         return self._earlier[1]
 
+    @property
+    def earlier(self) -> list[LedgerEntry]:
+        """The earlier releases of the same source beside which it was looked at."""
+        return [] if self._earlier is None else self._earlier[0]
+
     def rules(self, book: Rulebook | None, waivers: Mapping[str, str]) -> list[RuleResult]:
         """Every rule of a rulebook, checked on the same file and the same audit."""
         if book is None:

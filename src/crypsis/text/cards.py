@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from crypsis.audits.published_weights import WeightRestoring
 from crypsis.errors import listing
 from crypsis.measures.masking_description import MaskingDescription
@@ -18,7 +16,7 @@ from crypsis.measures.utility.distributions import ColumnHarm
 from crypsis.measures.utility.estimates import NORMAL, ColumnEstimate, ColumnEstimates
 from crypsis.measures.utility.propensity import PropensityScore
 from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES, WeightedComparison
-from crypsis.table.attribute import Dates
+from crypsis.table.attribute import Dates, date_text
 from crypsis.table.rules import RuleCounts
 from crypsis.text.attacks import intruder_text
 from crypsis.text.reports import NO_CLASSES, number_text, sentence_text
@@ -224,7 +222,7 @@ def _estimate_text(figure: str, value: float | None, dates: Dates) -> str:
         return number_text(value)
     if figure == "sd":
         return f"{number_text(value if dates == 'date' else value / 86_400)} days"
-    return str(np.datetime64(round(value), "D" if dates == "date" else "s"))[:10]
+    return date_text(value, dates)
 
 
 def number_rows(estimates: Sequence[ColumnEstimates], figures: Sequence[str] = FIGURES) -> list[tuple[str, ...]]:

@@ -715,8 +715,8 @@ def _follow(document: Document, name: str) -> str:
             said = document.get("release", {})
             if 100 * read_plan_share(str(said.get("suppression", "1%"))) > rule.at_most:
                 document["release"] = {**said, "suppression": f"{rule.at_most:g}%"}
-        if isinstance(rule, OrderRule):
-            document["release"] = {k: v for k, v in document.get("release", {}).items() if k != "order"}  # shuffled
+        if isinstance(rule, OrderRule) and document.get("release", {}).get("order", "shuffled") != "shuffled":
+            document["release"] = {**document["release"], "order": "shuffled"}
     document["require"] = required
     if limits:
         document["limit"] = list(limits.values())

@@ -16,7 +16,9 @@ from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, TableError, listing
 from crypsis.release.findings import SHORTEST_REASON
+from crypsis.release.ledger import LedgerEntry
 from crypsis.rulebook import Rulebook, RuleResult, read_rulebook
+from crypsis.rulebook.rules import ColumnsRule
 from crypsis.run import Solution
 from crypsis.studio.columns import decide
 from crypsis.studio.forms import Form, one
@@ -231,7 +233,13 @@ class _ReleasePage:
             audited=audited_text(audit),
             waivable={rule.id for rule in book.rule if rule.waivable} if book else set(),
             waivers=decided.waivers,
+            forbidden={
+                rule.id: rule.find_forbidden(found.published.names)
+                for rule in (book.rule if book else ())
+                if isinstance(rule, ColumnsRule)
+            },
             releases=list(enumerate(session.choices.releases, 1)),
+            elsewhere=_list_releases_elsewhere(session, found.earlier),
         )
 
     @changes("/release/accept")
@@ -334,6 +342,12 @@ def count_stops(session: Session, number: int) -> int | None:
     return _count_blocking(
         group_findings(found.findings(decided.waivers), session.plan), found.rules(book, decided.waivers)
     )
+
+
+def _list_releases_elsewhere(session: Session, earlier: Sequence[LedgerEntry]) -> list[str]:
+    """Folders of earlier releases of the same source that were not made from this copy of it."""
+    own = {str(Path(each.folder).resolve()) for each in session.choices.releases}
+    return [Path(each.folder).name for each in earlier if each.folder not in own and not each.withdrawn]
 
 
 def _count_blocking(cards: Sequence[ColumnFindings], rules: Sequence[RuleResult]) -> int:

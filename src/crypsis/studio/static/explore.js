@@ -97,13 +97,21 @@ function showState(content) {
   buttons(content.status);
 }
 
+/** What an offer loses, reveals and keeps; each figure is one word to the line. */
+function figures(o) {
+  const span = (text) => Object.assign(document.createElement("span"), { textContent: text });
+  const texts = [`${percent(o.loss)} % lost`, `${percent(o.risk)} % found`, ...(o.kept === null ? [] : [`${percent(o.kept)} % of random analyses kept`]), ...(o.change === null ? [] : [`${uses.length > 1 ? "yours at most" : "yours"} ${percent(o.change)} % apart`])];
+  const all = Object.assign(document.createElement("span"), { className: "figures" });
+  all.append(...texts.flatMap((text, at) => at ? [" ", span(text)] : [span(text)])); // the space is for those who hear it
+  return all;
+}
 function showOffers() {
   at("offers").replaceChildren(...offers.map((o) => {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "offer" });
     button.dataset.number = o.number;
     button.append(Object.assign(document.createElement("b"), { textContent: o.title }),
       Object.assign(document.createElement("small"), { textContent: `solution ${o.number}${o.number === chosen ? ", chosen" : ""}` }),
-      Object.assign(document.createElement("span"), { textContent: `${percent(o.loss)} % lost · ${percent(o.risk)} % found${o.kept === null ? "" : ` · ${percent(o.kept)} % of random analyses kept`}${o.change === null ? "" : ` · ${uses.length > 1 ? "yours at most" : "yours"} ${percent(o.change)} % apart`}` }));
+      figures(o));
     button.title = o.why;
     button.setAttribute("aria-pressed", String(o.number === selected));
     button.addEventListener("click", () => select(o.number));
