@@ -193,6 +193,11 @@ class ColumnFindings:
         return f"Nobody outside knows {self.column} because" if known else f"Release {self.column} as it is because"
 
     @property
+    def answered(self) -> str:
+        """The reason of the plan that lets all pass that was found; empty where there is something to answer here."""
+        return self.stated if self.state == "accepted" and not self.keys else ""
+
+    @property
     def undecided(self) -> bool:
         """Whether nobody decided about the column: no reason replaces a decision."""
         return self.role is Role.UNDECIDED
@@ -226,3 +231,16 @@ def _column_findings(name: str, findings: Sequence[Finding], audit: Audit, plan:
         homogeneous=any(each.kind is FindingKind.HOMOGENEOUS for each in findings),
         together=any(each.kind is FindingKind.EARLIER_RELEASE for each in refusing),
     )
+
+
+MOST_APART = 3
+"""Columns accepted with the same reason of the plan that have a card each; more are one list."""
+
+
+def join_answered(cards: Sequence[ColumnFindings]) -> tuple[list[ColumnFindings], dict[str, list[ColumnFindings]]]:
+    """Cards that stand by themselves, and those that the plan gives one reason for, by that reason."""
+    alike = dict[str, list[ColumnFindings]]()
+    for card in cards:
+        alike.setdefault(card.answered, []).append(card)
+    joined = {reason: some for reason, some in alike.items() if reason and len(some) > MOST_APART}
+    return [card for card in cards if card.answered not in joined], joined

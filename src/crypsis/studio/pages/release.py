@@ -25,7 +25,7 @@ from crypsis.studio.forms import Form, one
 from crypsis.studio.pages.goal import answer_goal_question, goal_questions
 from crypsis.studio.responses import answer, changes, refusal, respond_with_page, routes_of, shows
 from crypsis.studio.session import MadeRelease, Session
-from crypsis.studio.solution_audit import ColumnFindings, group_findings
+from crypsis.studio.solution_audit import ColumnFindings, group_findings, join_answered
 from crypsis.studio.studio import Studio
 from crypsis.studio.terms import limit_text
 from crypsis.table.atomic_files import private_folder
@@ -224,9 +224,12 @@ class _ReleasePage:
         found = session.audits.of(solution.number)
         audit, book = found.findings(decided.waivers), decided.book()
         cards, rules = group_findings(audit, session.plan), found.rules(book, decided.waivers)
+        single, joined = join_answered(cards)
         return self.studio.part(
             "rules.html",
             cards=cards,
+            single=single,
+            joined=joined,
             blocking=_count_blocking(cards, rules),
             rules=rules,
             book=book,

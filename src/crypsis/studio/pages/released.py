@@ -32,7 +32,7 @@ from crypsis.studio.verifications import verify_once
 from crypsis.table.atomic_files import private_folder
 from crypsis.text import over_all_text, unknown_to_attackers_text
 from crypsis.text.attacks import attacked_share_text
-from crypsis.text.reports import sentence_text
+from crypsis.text.reports import ended_text
 
 VIEWS = {
     "report": ("public", "report.html"),
@@ -189,9 +189,9 @@ def _ledger(session: Session) -> ReleaseLedger:
 def _verify_folder(number: int, folder: Path, again: bool = False) -> dict[str, Any]:
     found = verify_once(folder, again)
     words = over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts])
-    sentences = [found.singled_out, unknown_to_attackers_text(found.assumed), *found.statements, *found.notes]
-    sentences = [sentence_text(each.replace(SIGN_BY_COMMAND, "under Sign, below")) for each in sentences if each]
-    return {"number": number, "found": found, "folder": folder, "over_all": words, "sentences": sentences}
+    first = [each for each in (words, found.singled_out, unknown_to_attackers_text(found.assumed)) if each]
+    sentences = [ended_text(each.replace(SIGN_BY_COMMAND, "under Sign")) for each in (*found.statements, *found.notes)]
+    return {"number": number, "found": found, "folder": folder, "first": first, "sentences": sentences}
 
 
 def _write_archive(folder: Path, parts: Sequence[str], home: Path) -> Path:
