@@ -178,6 +178,7 @@ def test_two_tabs_hold_two_files_and_home_lists_both(own_home: Path, visitor: An
         go(second, server, "/../..")
         second.set_input_files("#file", files=[{"name": "ward.csv", "mimeType": "text/csv", "buffer": content}])
         second.wait_for_selector("tr[data-column=ill]")
+        until(first, "document.querySelector('#head dd').textContent.includes('records')")  # read, and loaded anew
         first.reload()
         first.wait_for_selector(READY)
         assert first.inner_text("#head dd").startswith("people.csv")

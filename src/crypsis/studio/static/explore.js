@@ -5,6 +5,7 @@ import { FrontChart, nonDominated } from "./front_chart.js";
 const at = (id) => document.getElementById(id);
 const walk = at("walk"), now = at("walk-now"), body = document.querySelector("#front-table tbody"), panel = at("panel");
 const loss = at("limit-loss"), risk = at("limit-risk"), pin = at("pin"), choose = at("choose"), replay = at("replay");
+let searching = false; // whether a search runs
 let touched = false; // until a solution is selected, the default is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
 let run = null, ghost = [], oldFront = [], steering = { asked: [], wishes: [], in_plan: [], searches: [], dropped: [] };
@@ -293,9 +294,10 @@ async function select(number, say = true) {
   place(panel, found.html); // title and figures change together
   held();
   showEstimates(column);
-  for (const [id, after] of [["estimates", 100], ["description", 250]]) {
+  // Nothing is decoded for a step on the way, nor compared for a best solution that the search may replace at once.
+  for (const [id, after] of [["estimates", 100], ["description", searching && !touched ? 2000 : 250]]) {
     const address = `/solution/${number}/${id}`;
-    if (!seen.has(address)) await new Promise((resolve) => { setTimeout(resolve, after); }); // nothing is decoded for a step on the way
+    if (!seen.has(address)) await new Promise((resolve) => { setTimeout(resolve, after); });
     if (mine !== asked) return;
     const answered = await part(address);
     if (mine !== asked || !answered) return;
@@ -392,6 +394,7 @@ const pinOrNot = () => act(pins.includes(selected) ? "/unpin" : "/pin");
 
 function buttons(status) {
   const going = status.state === "running" || status.state === "reading", held = document.activeElement;
+  searching = going;
   at("start").disabled = going;
   at("start").textContent = status.outdated || status.state === "finished" ? "Start again" : status.state === "paused" || status.state === "ended" ? "Continue" : "Start";
   at("start").closest("form").hidden = going || (status.state === "finished" && !status.outdated);
