@@ -79,7 +79,7 @@ def templates() -> Environment:
         "intruder": intruder_text, "grouped": group_digits,
     }  # fmt: skip
     environment.filters |= filters
-    environment.globals["terms"] = TERMS
+    environment.globals |= {"terms": TERMS, "models": models}
     return environment
 
 
