@@ -65,6 +65,16 @@ def test_a_ruined_column_is_not_offered_where_another_solution_has_none() -> Non
     assert "town (more than 100 % of its information is lost" in words
 
 
+def test_a_ruined_file_that_keeps_more_answers_removes_no_sound_one() -> None:
+    """A file with a ruined column and 72 % loss keeps more analyses at less risk, and is still not worth choosing."""
+    sound, ruined = point(1, 53.0, 1.9), point(2, 72.0, 1.8, columns=RUINED)
+    for solution, kept in ((sound, 78.0), (ruined, 86.0)):
+        solution.evaluation.figures["analyses"] = kept
+    front = Front((sound, ruined))
+    assert {offer.solution.number for offer in front.offers} == {1}
+    assert all(offer.useful and not offer.ruins for offer in front.offers)
+
+
 def test_where_every_solution_is_ruined_the_offers_say_so() -> None:
     front = Front((point(1, 2.0, 4.0, columns=RUINED), point(2, 80.0, 1.0, columns=RUINED)))
     assert [offer.solution.number for offer in front.offers] == [1, 1, 1]

@@ -15,14 +15,18 @@ from starlette.testclient import TestClient
 
 from crypsis.measures.objective import Complaint
 from crypsis.plan.sections import Column
+from crypsis.privacy import LDiversity
 from crypsis.release import verify
 from crypsis.release.ledger import ledger_of_plan
+from crypsis.rulebook import read_rulebook
+from crypsis.rulebook.rules import ColumnsRule
 from crypsis.run import Front
 from crypsis.searches import searches
 from crypsis.studio.pages.explore import COLOURS, _methods, _summary
-from crypsis.studio.pages.release import release_page_checklist
+from crypsis.studio.pages.release import ReleaseDecisions, _list_releases_elsewhere, release_page_checklist
 from crypsis.studio.server import STATIC, build_file
-from crypsis.studio.session import Session
+from crypsis.studio.session import MadeRelease, Session
+from crypsis.studio.solution_audit import group_findings
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import Role
 from run.runs import PLAN, begun, finished, folder_with
@@ -229,7 +233,10 @@ def test_the_page_of_a_release_gives_everything_back(session: Session, client: T
         kept = client.get(f"/release/1/view/{view}?keep")
         assert "attachment" in kept.headers["content-disposition"]
     assert client.get("/release/1/view/plan").status_code == 422
-    assert "is sound" in client.get("/release/1/verified").text
+    verified = client.get("/release/1/verified").text
+    assert "is sound" in verified
+    assert "It is assumed that nobody outside knows income" in verified, "as `crypsis verify` says it"
+    assert "--sign" not in verified
     (session.home / "out" / "public" / "data.csv").write_text("age\n1\n")
     assert "NOT sound" in client.get("/release/1/verified").text
     assert client.get("/release/2").status_code == 422
@@ -286,7 +293,14 @@ def test_every_other_item_can_fail(session: Session) -> None:
         solution.evaluation, verdicts=(verdict,), complaints=(Complaint("model", "k-anonymity"), Complaint("no-model"))
     )
     items = release_page_checklist(session, replace(solution, evaluation=broken))
-    assert [item.holds for item in items if item.what != "risk at most 20 %"] == [True, False, False, True, True, True]
+    assert [item.holds for item in items if item.what != "people found at most 20 %"] == [
+        True,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
     columns = {**session.run.plan.columns, "sex": Column(role=Role.UNDECIDED)}
     session.run.plan = session.run.plan.model_copy(update={"columns": columns})
     assert failing(session) == ["Somebody decided about every column"]
@@ -313,6 +327,53 @@ def test_one_reason_is_given_for_several_columns(session: Session, client: TestC
     assert "level-good" not in accepted, "what was accepted is not green"
     assert accepted.count("level-look") == len(blocking)
     assert client.get("/explore.json").json()["summary"]["level"] == "good"
+
+
+def test_a_reason_of_the_plan_is_a_reason_and_one_value_in_a_class_leads_to_a_demand(
+    session: Session, client: TestClient
+) -> None:
+    """Three states: what stops, what was accepted with a reason (here or in the plan), and notes."""
+    cards = group_findings(session.audits.of(session.chosen or 0).findings({}), session.plan)
+    stated = [card for card in cards if card.stated and not card.keys and card.state == "accepted"]
+    assert stated
+    text = client.get("/release/rules").text
+    card = text.split(f'data-finding="{stated[0].column}"')[1].split("</li>\n")[0]
+    assert "accepted with a reason" in card
+    assert "The plan gives the reason: known to nobody outside." in card
+    alike = [card.column for card in cards if card.homogeneous]
+    assert alike
+    assert f"Demand two values of {alike[0]} in every class" in text
+    answer = client.post("/release/decide", data={"column": alike[0], "do": "diversity"})
+    assert answer.status_code == 200, answer.text
+    (demand,) = (model for model in session.plan.models() if isinstance(model, LDiversity))
+    assert (demand.l, demand.confidential) == (2, (alike[0],))
+    assert "Start a new search" in client.get("/release").text
+
+
+def test_a_forbidden_column_is_left_out_by_its_button(session: Session, client: TestClient) -> None:
+    session.change(rulebook="public-use")
+    assert "Leave diagnosis out" not in client.get("/release/rules").text
+    book = read_rulebook("public-use")
+    rules = [
+        rule.model_copy(update={"never": ("diagnosis",)}) if isinstance(rule, ColumnsRule) else rule
+        for rule in book.rule
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ReleaseDecisions, "book", lambda self: book.model_copy(update={"rule": tuple(rules)}))
+        text = client.get("/release/rules").text
+    assert text.count("Leave diagnosis out") == 1
+    assert client.post("/release/decide", data={"column": "diagnosis", "do": "leave-out"}).status_code == 200
+    assert session.plan.columns["diagnosis"].role == "identifier"
+
+
+def test_an_earlier_release_from_another_copy_is_named(session: Session, client: TestClient) -> None:
+    assert export(client)[0] == 200
+    session.change(releases=())  # as if it had been made from another upload of the file
+    made = session.audits.of(session.chosen or 0)
+    made.findings({})
+    assert _list_releases_elsewhere(session, made.earlier) == ["out"]
+    session.change(releases=(MadeRelease(str(session.home / "out"), 1),))
+    assert _list_releases_elsewhere(session, made.earlier) == []
 
 
 def test_an_undecided_column_is_decided_and_never_accepted(session: Session, client: TestClient) -> None:

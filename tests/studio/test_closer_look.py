@@ -122,6 +122,21 @@ def test_one_attacked_person_is_explained_with_few_raw_records(client: tuple[Tes
     assert (refused.status_code, refused.text) == (422, "there is no row 401; the file has rows 1 to 400")
 
 
+def test_only_the_nearest_records_are_called_nearest(client: tuple[TestClient, int]) -> None:
+    """The person's own record stands below them, and is called nearest only where it is."""
+    browser, number = client
+    for rank in range(40):
+        table = browser.get(f"/look/{number}/person?rank={rank}").text.split("known to the intruder")[1]
+        rows = table.split("</table>")[0].split("<tr")[1:]
+        distances = [row.split('<td class="n">')[1].split("<")[0] for row in rows]
+        assert {far for far, row in zip(distances, rows, strict=True) if ">nearest<" in row} <= {
+            min(distances, key=float)
+        }
+        if distances[-1] != distances[0]:
+            return
+    raise AssertionError("nobody's own record lies farther away than the nearest")
+
+
 def test_the_old_address_of_comparisons_leads_here(client: tuple[TestClient, int]) -> None:
     browser, _ = client
     answer = browser.get("/compare", follow_redirects=False)

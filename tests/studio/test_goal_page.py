@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from crypsis.plan.checking import check_before_run
-from crypsis.studio.pages.goal import say_on_pages
+from crypsis.studio.pages.goal import goal_questions, say_on_pages
 from crypsis.studio.server import build_file
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
@@ -148,6 +148,71 @@ def test_reasons_and_roles_are_given_where_the_check_asks_for_them(session: Sess
     assert "the plan says why nobody outside knows income: paid in private" in again
     assert client.post("/goal/unknown", data={"column": "diagnosis", "do": "protect"}).status_code == 200
     assert session.plan.columns["diagnosis"].role == "quasi"
+
+
+def test_columns_with_one_reason_are_one_note_and_costly_diversity_is_foretold(
+    session: Session, client: TestClient
+) -> None:
+    document = session.document
+    for name in ("income", "diagnosis"):
+        document["columns"][name] = {
+            "role": "confidential",
+            "kind": session.plan.columns[name].kind,
+            "because": "secret",
+        }
+    values = session.table.labels("diagnosis")
+    common = max(values, key=lambda value: int((session.table.column("diagnosis") == values.index(value)).sum()))
+    kept = [n for n, code in enumerate(session.table.column("diagnosis")) if values[code] != common]
+    session.source.write_text(_rewritten(session.source.read_text(), "diagnosis", common, kept[5:]))
+    document["require"].append({"model": "l-diversity", "l": 2, "confidential": ["diagnosis"]})
+    assert session.save(document) == []
+    found = check_before_run(session.plan_path)
+    assert sum("says why nobody outside knows" in note for note in found.notes) == 1
+    (note,) = (note for note in found.notes if "costs much" in note)
+    assert "at most 5 classes are left, of 80 records on average" in note
+    document["require"][-1]["l"] = 2
+    document["columns"]["diagnosis"]["role"] = "other"
+    document["require"].pop()
+    assert session.save(document) == []
+    assert not [each for each in check_before_run(session.plan_path).notes if "costs much" in each]
+
+
+def _rewritten(text: str, column: str, value: str, rows: list[int]) -> str:
+    """A file with another value in some rows of a column."""
+    head, *lines = text.splitlines()
+    place = head.split(",").index(column)
+    cells = [line.split(",") for line in lines]
+    for row in rows:
+        cells[row][place] = value
+    return "\n".join([head, *(",".join(each) for each in cells)]) + "\n"
+
+
+def test_examples_of_analyses_leave_out_what_has_one_value(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text(
+        "wave,age,sex,pay\n" + "".join(f"w1,{20 + n % 9},{'fm'[n % 2]},{n}\n" for n in range(90))
+    )
+    session = Session(tmp_path / "one.csv", tmp_path / "one-plan.toml")
+    session.reading.wait()
+    examples = " ".join(text for _, text in goal_questions(session)["examples"])
+    assert "wave" not in examples
+    assert "by sex" in examples
+
+
+def test_a_rulebook_that_can_demand_no_more_offers_no_button(session: Session, client: TestClient) -> None:
+    """What is left is a column that may not be published, which is decided on Data."""
+    session.source.write_text(session.source.read_text().replace("marital", "my_surname", 1))
+    assert session.read_again({}) == ""
+    document = session.document
+    document["columns"]["my_surname"]["role"] = "other"
+    assert session.save(document) == []
+    ask(client, do="rulebook", rulebook="public-use")
+    text = client.get("/goal").text
+    assert "Demand what this rulebook demands" in text
+    assert "change the role on Data" not in text
+    ask(client, do="follow")
+    text = client.get("/goal").text
+    assert "Demand what this rulebook demands" not in text
+    assert "change the role on Data" in text
 
 
 def test_a_rulebook_says_on_its_card_what_it_demands(client: TestClient) -> None:

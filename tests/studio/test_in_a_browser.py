@@ -177,8 +177,8 @@ def test_two_tabs_hold_two_files_and_home_lists_both(own_home: Path, visitor: An
         second = visitor.page(first.context)
         go(second, server, "/../..")
         second.set_input_files("#file", files=[{"name": "ward.csv", "mimeType": "text/csv", "buffer": content}])
-        second.click("#upload button")
         second.wait_for_selector("tr[data-column=ill]")
+        until(first, "document.querySelector('#head dd').textContent.includes('records')")  # read, and loaded anew
         first.reload()
         first.wait_for_selector(READY)
         assert first.inner_text("#head dd").startswith("people.csv")

@@ -135,6 +135,11 @@ def test_the_picture_and_the_panel_never_part(server: Server, visitor: Any) -> N
         return (Math.max(...at) - Math.min(...at)) / document.getElementById('front-chart').clientWidth; }"""
     if page.locator("#front-chart .pt.on").count() > 1:
         assert page.evaluate(spread) > 0.4, "what is far out does not take the room of the front"
+    shown = page.locator("#front-chart .pt").count()
+    page.click("[data-zoom=all]")
+    until(page, f"document.querySelectorAll('#front-chart .pt').length > {shown}")
+    page.click("[data-zoom=releasable]")
+    until(page, f"document.querySelectorAll('#front-chart .pt').length === {shown}")
     page.mouse.move(0, 0)
     stops = "id => [...document.querySelectorAll(`#${id} button`)].filter(e => e.tabIndex === 0).length"
     assert page.locator("#front-table button").count() > 1
@@ -148,6 +153,17 @@ def test_the_picture_and_the_panel_never_part(server: Server, visitor: Any) -> N
         now = page.inner_text("#panel-title"), page.inner_text("#panel .big")
         assert (now[0] == before[0]) == (now[1] == before[1])
     page.unroute("**/solution/**")
+    asked = list[str]()
+    page.on("request", lambda request: asked.append(request.url))
+    settle(page, server, "/explore")
+    until(page, "document.querySelector('#column-estimates .marks')")
+    asked.clear()
+    page.focus("#walk")
+    for key in ("Home", *["ArrowRight", "ArrowLeft"] * 4, "ArrowRight"):
+        page.keyboard.press(key)
+    until(page, IDLE)
+    decoded = {each for each in asked if each.endswith(("/estimates", "/description"))}
+    assert len({each.split("/")[-2] for each in decoded}) <= 1, "only where the walk ends is a table decoded"
     settle(page, server, "/data")
     tabbed = "[...document.querySelectorAll('#grid :is(input, select, button)')].filter(e => e.tabIndex === 0).length"
     assert page.evaluate(tabbed) <= 1, "the whole table is one tab stop"
@@ -169,7 +185,6 @@ def test_a_bad_file_gets_its_sentence(server: Server, visitor: Any) -> None:
     for case, (name, content, words) in BAD.items():
         page.evaluate("document.getElementById('bring-problems').replaceChildren()")
         page.set_input_files("#file", files=[{"name": name, "mimeType": "text/csv", "buffer": content}])
-        page.click("#upload button")
         page.wait_for_selector("#bring-problems li")
         message = page.inner_text("#bring-problems")
         assert (case, words in message, message) == (case, True, message)
@@ -185,10 +200,10 @@ def test_a_name_cannot_climb(server: Server, visitor: Any, finished: Path) -> No
         chosen.items.add(new File(["age,sex\\n1,f\\n2,m\\n"], name));
         document.getElementById("file").files = chosen.files;
         document.getElementById("bring-problems").replaceChildren();
+        document.getElementById("file").dispatchEvent(new Event("change"));
     }"""
     for name in ("../../evil.csv", "..\\\\..\\\\evil.csv", "/tmp/evil.csv"):
         page.evaluate(choose, name)
-        page.click("#upload button")
         page.wait_for_selector("#bring-problems li")
         assert "contains a path" in page.inner_text("#bring-problems")
     assert list(finished.parent.rglob("evil*")) == []

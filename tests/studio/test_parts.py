@@ -14,6 +14,7 @@ from scipy.stats.contingency import association
 
 from browsing import ended
 from crypsis.errors import PlanError, TableError
+from crypsis.measures.utility import column_estimates
 from crypsis.plan import Plan
 from crypsis.plan.sections import Running
 from crypsis.privacy import KAnonymity, LDiversity
@@ -23,13 +24,14 @@ from crypsis.studio.associations import cramers_v, most_changed_association
 from crypsis.studio.attacked_person import SolutionAttack
 from crypsis.studio.forms import answers, form_entries, number
 from crypsis.studio.pages.data import MOST_ORDERED, entry, grid, settle_columns_on_page
-from crypsis.studio.pages.explore import MOST_MARKS
+from crypsis.studio.pages.explore import MOST_MARKS, describe_estimates
 from crypsis.studio.pages.goal import apply_goal_page
 from crypsis.studio.pages.home import safe_upload_name, sweep_uploads
 from crypsis.studio.responses import respond_with_report
 from crypsis.studio.session import Session
 from crypsis.table.example import example
 from crypsis.table.table import Table
+from crypsis.text.cards import number_rows
 from crypsis.text.reports import integer_text, percent_text
 
 PLAN = """
@@ -174,6 +176,32 @@ def test_the_studio_weighs_little_and_draws_for_itself() -> None:
     for path in (*folder.rglob("*.py"), *folder.rglob("*.js")):
         assert "vega" not in path.read_text(encoding="utf-8").lower(), path.name
         assert not {"vl_convert", "crypsis.charts"} & set(path.read_text(encoding="utf-8").split()), path.name
+
+
+def test_dates_are_shown_as_dates() -> None:
+    """A mean is a day, a spread is in days, and no day is added up."""
+    table = Table.from_columns({"seen": [float(17_800 + n) for n in range(60)]}, roles={"seen": "quasi"})
+    dated = table.with_columns({}, attributes={"seen": table.attribute("seen").but(dates="date")})
+    (found,) = column_estimates(dated, dated, ["seen"])
+    shown = {each["name"]: each["change"] for each in describe_estimates(found)["figures"]}
+    assert shown["mean"] == "2018-10-26 → 2018-10-26"
+    assert shown["sd"].endswith("days")
+    assert "total" not in shown
+    assert number_rows([found])[0][3] == "–"
+    groups = [each.group for each in SolutionAttack(dated, dated).hardest_groups()]
+    assert "over 2018-11-09" in groups
+
+
+def test_a_small_file_is_waited_for_and_a_large_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited = list[float]()
+    (tmp_path / "people.csv").write_text("age\n1\n")
+    reading = sessions.FileReading(tmp_path / "people.csv", tmp_path / "plan.toml")
+    monkeypatch.setattr(reading, "wait", waited.append)
+    reading.wait_briefly()
+    assert waited == [sessions.WAIT]
+    monkeypatch.setattr(sessions, "SMALL", 3)
+    reading.wait_briefly()
+    assert waited == [sessions.WAIT]
 
 
 def test_figures_for_the_eye() -> None:

@@ -32,7 +32,7 @@ def wait_words(page: Any, start: str) -> None:
     until(page, "start => document.getElementById('search-words').textContent.startsWith(start)", start)
 
 
-def test_a_spared_column_starts_a_child_beside_a_ghost_and_undo_goes_back(own_home: Path, visitor: Any) -> None:
+def test_a_locked_column_starts_a_child_beside_a_ghost_and_undo_goes_back(own_home: Path, visitor: Any) -> None:
     plan = small_example(own_home)
     before = plan.read_text()
     with serving(own_home) as server:
@@ -45,9 +45,10 @@ def test_a_spared_column_starts_a_child_beside_a_ghost_and_undo_goes_back(own_ho
         page.fill(".wish[open] [name=most]", "140")
         page.click(".wish[open] [value=cap]")  # the browser refuses what is above 100
         assert plan.read_text() == before
-        page.click(".wish[open] [value=spare]")
-        until(page, IN_FORCE, "what age loses counts 2 times")
-        assert tomllib.loads(plan.read_text())["columns"]["age"]["importance"] == 2
+        page.click(".wish summary:has-text('sex')")
+        page.click(".wish[open] form:has([value=sex]) [value=lock]")
+        until(page, IN_FORCE, "sex stays as collected")
+        assert tomllib.loads(plan.read_text())["columns"]["sex"]["lock"] is True
         until(page, f"{GHOST} > 1")
         until(page, FOUND)
         wait_words(page, "Finished")
@@ -55,9 +56,11 @@ def test_a_spared_column_starts_a_child_beside_a_ghost_and_undo_goes_back(own_ho
         folder = own_home / "example" / "people-plan-run-2"
         with Run.open(folder) as child:
             assert child.lock.parent == "people-plan-run"
-            assert any(not s.baseline for s in child.front)
+            found = [s for s in child.front if not s.baseline]
+            assert found
+            assert all(s.evaluation.columns["sex"]["loss"] == 0.0 or s.figure("suppressed") for s in found)
         assert numbers(page) != first
-        page.wait_for_selector(".wish summary:has-text('× 2')")
+        page.wait_for_selector(".wish summary:has-text('locked')")
         assert Axe().run(page).violations_count == 0
         page.click("#ghost-hide")
         until(page, f"{GHOST} === 0")

@@ -39,7 +39,6 @@ def upload(page: Any, server: Server, name: str, content: bytes) -> str:
     page.goto("/".join(server.base.split("/")[:3]))
     page.wait_for_selector(READY)
     page.set_input_files("#file", files=[{"name": name, "mimeType": "text/csv", "buffer": content}])
-    page.click("#upload button")
     page.wait_for_selector("#grid")
     page.wait_for_selector(READY)
     return str(page.url.rsplit("/", 1)[0])

@@ -401,6 +401,8 @@ def test_a_constant_column_is_noted() -> None:
         "column 'a' has one value for all records and carries no information",
         "column 'c' has no value at all and carries no information",
     )
+    several = wrap(pl.DataFrame({"a": [1, 1], "b": [1, 2], "c": [2, 2]}), quasi_identifiers=["b"])
+    assert several.notes == ("columns a, c have one value for all records and carry no information",)
 
 
 @pytest.mark.parametrize("thing", [[1, 2], {"a": [1]}, pl.LazyFrame({"a": [1]}), np.ones((2, 2)), None])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crypsis.audits import FindingKind
+from crypsis.audits import Finding, FindingKind
 from crypsis.audits.dependence import MOST_RESTORED, find_determining_dependence
 from crypsis.audits.exposure import singling_out
 from crypsis.audits.preview import preview_findings, preview_restoring_columns, preview_weight_findings
@@ -22,6 +22,7 @@ from crypsis.plan.document import Plan, load
 from crypsis.plan.sections import Use, read_plan_budget
 from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import KAnonymity
+from crypsis.privacy.diversity import LDiversity
 from crypsis.privacy.households import HouseholdKAnonymity
 from crypsis.searches.search import contradiction_drawback, searches
 from crypsis.table.attribute import UNPUBLISHED, Role
@@ -219,6 +220,7 @@ def _list_notes(plan: Plan, table: Table) -> list[str]:
         *_find_uncovered(plan, table),
         *_find_tied_rules(plan),
         *_find_contradicting(plan, table),
+        *_find_costly_diversity(plan, table),
     ]
     if not plan.search:
         found.append("no search is named: `mask`, `assess` and `release` can use the plan, `run` cannot")
@@ -294,6 +296,31 @@ def _find_contradicting(plan: Plan, table: Table) -> list[str]:
     return found
 
 
+COSTLY = 3
+"""Times the demanded class size from which classes that l-diversity makes so large are worth a remark."""
+
+
+def _find_costly_diversity(plan: Plan, table: Table) -> list[str]:
+    """Columns of which l-diversity demands so much that few classes can be left.
+
+    Every class needs a record beside those with the l - 1 commonest values, so there are at most so many classes.
+    """
+    least = max([model.least_class_size for model in plan.models()] or [1])
+    found = []
+    for model in (each for each in plan.models() if isinstance(each, LDiversity) and each.kind == "distinct"):
+        for name in model.confidential or table.confidential:
+            counts = np.sort(np.unique(table.codes([name])[:, 0], return_counts=True)[1])[::-1]
+            rest = int(counts[int(model.l) - 1 :].sum())
+            if 0 < rest * COSTLY * least < len(table):
+                common = "commonest value" if model.l == 2 else f"{model.l - 1:g} commonest values"
+                found.append(
+                    f"l-diversity of {name} costs much: beside its {common} it has {rest} records, so that at most "
+                    f"{rest} classes are left, of {len(table) / rest:.0f} records on average; demand it of fewer "
+                    f"columns where that matters more"
+                )
+    return found
+
+
 def _find_tied_rules(plan: Plan) -> list[str]:
     """Rules over columns that no scenario knows together: these are masked together all the same."""
     limited = [(n, read_rule(each.holds).columns) for n, each in enumerate(plan.rule, 1) if each.at_most is not None]
@@ -358,17 +385,25 @@ def _assumptions(plan: Plan, table: Table) -> _Assumed:
     """Confidential columns by which people will be found if somebody outside knows them, and what was said of them."""
     reasons = {each.column: each.because for each in plan.waive if each.finding is FindingKind.ASSUMPTION}
     reasons |= {n: plan.columns[n].because for n in table.confidential if n not in plan.list_unstated()}
-    found = _Assumed({}, [])
+    found, stated = _Assumed({}, []), dict[str, list[Finding]]()
     for each in preview_findings(table.drop(_columns_made_anew(plan, table))):
-        name, said = each.columns[0], f"{attack_finding_text(each)}, about, where the other columns are masked"
+        name = each.columns[0]
         if name in reasons:
-            found.stated.append(f"{said}; the plan says why nobody outside knows {name}: {reasons[name]}")
+            stated.setdefault(reasons[name], []).append(each)
         else:
             found.unstated[name] = (
-                f'{said}: no release before {name} has the role quasi, or because = "…" in its line says why nobody '
-                f"outside knows it"
+                f'{_foretell(each)}: no release before {name} has the role quasi, or because = "…" in its line says '
+                f"why nobody outside knows it"
             )
+    for reason, findings in stated.items():
+        worst, names = max(findings, key=lambda each: each.share), listing([each.columns[0] for each in findings], 40)
+        found.stated.append(f"the plan says why nobody outside knows {names}: {reason}; {_foretell(worst)}")
     return found
+
+
+def _foretell(finding: Finding) -> str:
+    """What an audit will find, read off the file as collected."""
+    return f"{attack_finding_text(finding)}, about, where the other columns are masked"
 
 
 def _columns_made_anew(plan: Plan, table: Table) -> list[str]:

@@ -23,7 +23,7 @@ from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
 from crypsis.report.histograms import FEW, Histogram
 from crypsis.rulebook.rules import RuleResult
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import Dates, Role, date_text
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import AGGREGATION, LOCAL, Table
 from crypsis.text import (
@@ -192,7 +192,7 @@ def _subgroup(column: str, label: str, rows: NDArray[np.bool_], harm: RecordHarm
 
 def _groups(original: Table, name: str) -> list[tuple[str, NDArray[np.bool_]]]:
     if original.holds_numbers(name):
-        return _quarters(original.column(name))
+        return _quarters(original.column(name), original.attribute(name).dates)
     codes, labels = original.column(name), original.labels(name)
     counts = np.bincount(codes[codes != MISSING], minlength=len(labels))
     groups = [(labels[code], codes == code) for code in np.flatnonzero(counts >= FEW)]
@@ -202,7 +202,7 @@ def _groups(original: Table, name: str) -> list[tuple[str, NDArray[np.bool_]]]:
     return groups
 
 
-def _quarters(numbers: Floats) -> list[tuple[str, NDArray[np.bool_]]]:
+def _quarters(numbers: Floats, dates: Dates) -> list[tuple[str, NDArray[np.bool_]]]:
     """Four groups of about equal size, and the missing ones."""
     missing = np.isnan(numbers)
     if missing.all():
@@ -210,11 +210,9 @@ def _quarters(numbers: Floats) -> list[tuple[str, NDArray[np.bool_]]]:
     cuts = np.unique(np.nanpercentile(numbers, [25, 50, 75]))
     with np.errstate(invalid="ignore"):
         place = np.where(missing, -1, np.searchsorted(cuts, numbers, side="left"))
-    labels = [
-        f"up to {cuts[0]:g}",
-        *(f"over {low:g}, up to {high:g}" for low, high in pairwise(cuts)),
-    ]
-    labels.append(f"over {cuts[-1]:g}")
+    named = [date_text(cut, dates) if dates else f"{cut:g}" for cut in cuts.tolist()]
+    labels = [f"up to {named[0]}", *(f"over {low}, up to {high}" for low, high in pairwise(named))]
+    labels.append(f"over {named[-1]}")
     return [*((label, place == number) for number, label in enumerate(labels)), ("missing", missing)]
 
 

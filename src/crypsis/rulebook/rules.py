@@ -217,8 +217,12 @@ class ColumnsRule(Rule):
 
     def among(self, names: Iterable[str]) -> Outcome:
         """Check names of columns."""
-        bad = [name for name in names if any(fnmatch(name.lower(), pattern.lower()) for pattern in self.never)]
+        bad = self.find_forbidden(names)
         return (listing(bad), False) if bad else ("none", True)
+
+    def find_forbidden(self, names: Iterable[str]) -> list[str]:
+        """The names that may not be published."""
+        return [name for name in names if any(fnmatch(name.lower(), pattern.lower()) for pattern in self.never)]
 
 
 class IdentifierRule(Rule):

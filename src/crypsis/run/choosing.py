@@ -177,11 +177,11 @@ def ruins_of(solution: Solution, useful: Usefulness) -> tuple[Ruin, ...]:
 def worth_considering(solutions: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> tuple[Solution, ...]:
     """The non-dominated ones among those that keep the most thresholds of a useful file which any of them keeps."""
     able = [s for s in solutions if s.feasible and all(s.figure(axis) is not None for axis in axes)]
-    kept = unbeaten(able)
-    little = [s for s in kept if figure_for_choosing(s, "loss") <= useful.loss]
+    little = [s for s in able if figure_for_choosing(s, "loss") <= useful.loss]
     asked = [s for s in little if is_useful(s, useful)]
-    best = next((each for group in (asked, little) for each in (_sound(group, useful), group) if each), kept)
-    return solutions_worth_choosing(choose_searched_solutions(best) or best, axes)
+    best = next((each for group in (asked, little) for each in (_sound(group, useful), group) if each), able)
+    kept = unbeaten(best)  # by another one of them: a file with a ruined column beats none without
+    return solutions_worth_choosing(choose_searched_solutions(kept) or kept, axes)
 
 
 def _sound(solutions: Sequence[Solution], useful: Usefulness) -> list[Solution]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crypsis.table.attribute import date_text
 from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.profile import RARE
@@ -85,7 +86,7 @@ def _steps(table: Table, name: str) -> list[ValueBar]:
     dates = table.attribute(name).dates
 
     def label(number: float) -> str:
-        return str(np.datetime64(int(number), "D" if dates == "date" else "s"))[:10] if dates else f"{number:.3g}"
+        return date_text(number, dates) if dates else f"{number:.3g}"
 
     return _bars([label(edges[0]), *[""] * (MOST_BARS - 2), label(edges[-1])], shown)
 

@@ -172,7 +172,6 @@ class RunStatus:
     """Counts, time and budget of a run."""
 
     solutions: int = 0
-    evaluations: int = 0
     elapsed: float = 0.0
     budget: str | None = None
     finished: bool = False
@@ -185,12 +184,10 @@ def job_run_status(folder: Path) -> RunStatus:
         with closing(sqlite3.connect(folder / STORE, timeout=5)) as store:
             notes = {key: json.loads(value) for key, value in store.execute("SELECT key, value FROM meta")}
             (solutions,) = store.execute("SELECT count(*) FROM solution").fetchone()
-            tried = store.execute("SELECT max(evaluations) FROM history GROUP BY search").fetchall()
     except (sqlite3.Error, ValueError):
         return RunStatus()
     return RunStatus(
         int(solutions),
-        sum(int(row[0]) for row in tried),
         float(notes.get("elapsed", 0.0)),
         notes.get("budget"),
         bool(notes.get("finished", False)),
@@ -226,7 +223,7 @@ def run_state(folder: Path | None, status: RunStatus | None = None) -> RunState:
         return RunState("failed", complaint or "The search ended before it wrote anything.", "stop")
     seen = status or job_run_status(folder)
     solutions = "1 solution" if seen.solutions == 1 else f"{seen.solutions} solutions"
-    figures = f"{solutions} measured, {seen.evaluations} candidates tried in {seen.elapsed:.0f} s"
+    figures = f"{solutions} measured in {seen.elapsed:.0f} s"
     if going:
         doing = "Pausing" if known is not None and known.stopped and known.alive else "Searching"
         return RunState("running", f"{doing}: {figures}", "open", seen)

@@ -152,14 +152,11 @@ def _inline(content: Mapping[str, Any]) -> InlineTable:
     return spaced
 
 
-# -- A session: a file, its plan, a run, and the choices made so far, all on disk.
-#
-# Choices that are not part of the plan (pins, the chosen solution, limits of the chart, waivers) are in a small file
-# next to the plan, so that two tabs agree and nothing is lost by a restart.
+# -- Reading a file in the background.
 
 USUAL_K = 5
-WAIT = 0.4
-"""Seconds a page waits for a file before it says that it is being read."""
+WAIT, SMALL = 0.4, 2_000_000
+"""Seconds a page waits for a file before it says that it is being read, and bytes of one that may be read by then."""
 MOST_CARDS = 20
 """Utility cards that are kept; the oldest goes first."""
 MOST_COLUMNS = 2000
@@ -195,6 +192,11 @@ class FileReading:
         """Wait for the file; returns whether it is read or refused."""
         self._thread.join(seconds)
         return self.done
+
+    def wait_briefly(self) -> None:
+        """Wait for a small file, so that its page need not be filled later; a large one takes longer anyway."""
+        if self.source.exists() and self.source.stat().st_size <= SMALL:
+            self.wait(WAIT)
 
     def _read(self) -> None:
         try:

@@ -61,6 +61,11 @@ class SolutionAudit:
             self._earlier = entries, earlier_findings(self.original, self.published, entries)
         return self._earlier[1]
 
+    @property
+    def earlier(self) -> list[LedgerEntry]:
+        """The earlier releases of the same source beside which it was looked at."""
+        return [] if self._earlier is None else self._earlier[0]
+
     def rules(self, book: Rulebook | None, waivers: Mapping[str, str]) -> list[RuleResult]:
         """Every rule of a rulebook, checked on the same file and the same audit."""
         if book is None:
@@ -160,6 +165,8 @@ State = Literal["blocks", "accepted", "note"]
 ORDER: tuple[State, ...] = ("blocks", "accepted", "note")
 PLANNED = frozenset({FindingKind.FEW_UNITS, FindingKind.EARLIER_RELEASE, FindingKind.METADATA})
 """Findings that no role of a column answers."""
+STATED = frozenset({FindingKind.SINGLING_OUT, FindingKind.COMBINATION, FindingKind.ASSUMPTION})
+"""Findings about who knows a column: why nobody outside does is a reason to accept them."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +182,7 @@ class ColumnFindings:
     by_role: bool  # whether another role of the column answers what was found
     stated: str = ""  # what the plan says of who knows the column
     together: bool = False  # whether an earlier release and this one together stop it
+    homogeneous: bool = False  # whether all records of some class share its value
 
     @property
     def question(self) -> str:
@@ -183,6 +191,11 @@ class ColumnFindings:
             return f"Both files together may tell {self.column} because"
         known = self.role is Role.CONFIDENTIAL
         return f"Nobody outside knows {self.column} because" if known else f"Release {self.column} as it is because"
+
+    @property
+    def answered(self) -> str:
+        """The reason of the plan that lets all pass that was found; empty where there is something to answer here."""
+        return self.stated if self.state == "accepted" and not self.keys else ""
 
     @property
     def undecided(self) -> bool:
@@ -202,8 +215,10 @@ def group_findings(audit: Audit, plan: Plan) -> list[ColumnFindings]:
 def _column_findings(name: str, findings: Sequence[Finding], audit: Audit, plan: Plan) -> ColumnFindings:
     refusing = [each for each in findings if each.refuses]
     reasons = [audit.reason(each) for each in refusing]
-    state: State = "note" if not refusing else "accepted" if all(reasons) else "blocks"
     column = plan.columns.get(name)
+    stated = "" if column is None else column.because
+    answered = bool(stated) and any(each.kind in STATED for each in findings)
+    state: State = "blocks" if not all(reasons) else "accepted" if reasons or answered else "note"
     return ColumnFindings(
         column=name,
         state=state,
@@ -212,6 +227,20 @@ def _column_findings(name: str, findings: Sequence[Finding], audit: Audit, plan:
         keys=tuple(dict.fromkeys(each.key for each in refusing)),
         role=Role.OTHER if column is None else column.role,
         by_role=column is not None and any(each.kind not in PLANNED for each in refusing),
-        stated="" if column is None else column.because,
+        stated=stated,
+        homogeneous=any(each.kind is FindingKind.HOMOGENEOUS for each in findings),
         together=any(each.kind is FindingKind.EARLIER_RELEASE for each in refusing),
     )
+
+
+MOST_APART = 3
+"""Columns accepted with the same reason of the plan that have a card each; more are one list."""
+
+
+def join_answered(cards: Sequence[ColumnFindings]) -> tuple[list[ColumnFindings], dict[str, list[ColumnFindings]]]:
+    """Cards that stand by themselves, and those that the plan gives one reason for, by that reason."""
+    alike = dict[str, list[ColumnFindings]]()
+    for card in cards:
+        alike.setdefault(card.answered, []).append(card)
+    joined = {reason: some for reason, some in alike.items() if reason and len(some) > MOST_APART}
+    return [card for card in cards if card.answered not in joined], joined

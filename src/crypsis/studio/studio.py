@@ -18,7 +18,7 @@ from crypsis.plan.sections import models
 from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.studio import jobs
 from crypsis.studio.session import EXAMPLE, Session
-from crypsis.studio.terms import TERMS
+from crypsis.studio.terms import TERMS, limit_text
 from crypsis.table.atomic_files import private_folder
 from crypsis.table.attribute import Role
 from crypsis.text import burden_text_of_card, class_size_text, column_text, intruder_text, omission_text_on_card
@@ -79,7 +79,7 @@ def templates() -> Environment:
         "intruder": intruder_text, "grouped": group_digits,
     }  # fmt: skip
     environment.filters |= filters
-    environment.globals["terms"] = TERMS
+    environment.globals |= {"terms": TERMS, "models": models}
     return environment
 
 
@@ -135,7 +135,7 @@ class Studio:
             plan = session.plan
             demands = len(plan.models()) + len(plan.limit) + sum(use.treated_as == "limit" for use in plan.use)
             words = f"{demands} demand{'s' if demands != 1 else ''}"
-            listed = [models.name_of(each) for each in plan.models()] + [each.measure for each in plan.limit]
+            listed = [models.name_of(each) for each in plan.models()] + [limit_text(each) for each in plan.limit]
             listed += [use.title for use in plan.use if use.treated_as == "limit"]
             meaning = f"What the plan demands: {', '.join(listed)}." if listed else "The plan demands nothing yet."
             number = session.chosen

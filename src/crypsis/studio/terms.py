@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from crypsis.plan import Plan
+from crypsis.plan.sections import Limit
 from crypsis.run.session import PLAIN, UNTOUCHED
 from crypsis.searches import searches
 from crypsis.text.maskings import published_weight_text
+from crypsis.text.reports import figure_text
 
 TERMS = {
     "loss": "Share of the information in the masked columns lost: 0 % as collected, 100 % no better than knowing "
@@ -41,6 +43,16 @@ def explain_method(name: str) -> str:
     """What a search or a baseline does, in a sentence; empty where nothing is known of it."""
     said = searches[name].in_brief() if name in searches else BASELINES.get(name, "")
     return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def limit_text(limit: Limit) -> str:
+    """A limit of a plan, in the words that the pages have for what is limited."""
+    unit = " %" if limit.in_per_cent else ""
+    return f"{LIMITED.get(limit.measure, limit.measure)} at most {figure_text(limit.at_most)}{unit}"
+
+
+LIMITED = {"risk": "people found", "loss": "information lost"}
+"""What the pages call the axes of the front."""
 
 
 MASKED = {

@@ -56,7 +56,7 @@ class FileCard:
     folder: str  # empty for an upload and the example, whose folder is the studio's own
     uploaded: bool
     present: bool  # whether source and plan still exist
-    opened: float
+    opened: str
     runs: tuple[RunCard, ...]
     releases: tuple[tuple[int, MadeRelease], ...]  # by number, from 1
     searching: bool
@@ -151,7 +151,7 @@ class Workspace:
             folder="" if plan.is_relative_to(self.home) else str(source.parent),
             uploaded=uploaded,
             present=source.exists(),
-            opened=entry.opened,
+            opened=time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.opened)),
             runs=runs,
             releases=tuple(enumerate(choices.releases, 1)),
             searching=any(jobs.is_running(run) for run in _runs(plan)),

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
+import numpy as np
+
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.table.hierarchy import Hierarchy
 
@@ -90,9 +92,19 @@ def read_kind(name: str, column: str) -> Kind:
 
 
 Dates = Literal["", "date", "datetime"]
+
 """What a number counts: nothing, days or seconds since 1970-01-01."""
 Scale = Literal["automatic", "raw", "log", "both"]
 """On which scale calibrated files keep the moments of a number; automatic: raw, and log too where it is skew."""
+
+
+def date_text(number: float, dates: Dates) -> str:
+    """The date that a number of a column counts, in days or in seconds.
+
+    >>> date_text(17831.4, "date")
+    '2018-10-27'
+    """
+    return str(np.datetime64(round(number), "D" if dates == "date" else "s"))[:10]
 
 
 @dataclass(frozen=True)

@@ -274,7 +274,6 @@ def _look_over(table: Table, source: Source) -> list[str]:
     distinct = {name: _distinct(column) for name, column in zip(table.names, table.columns, strict=True)}
     if all(count == 0 for count in distinct.values()):
         raise TableError(f"{name_of}every value of every row is missing; give a table with data in it")
-    notes = []
     quasi = table.quasi_identifiers
     for name, count in distinct.items():
         role = table.attribute(name).role
@@ -288,10 +287,17 @@ def _look_over(table: Table, source: Source) -> list[str]:
                 f"{source.of(name)}: the only quasi-identifier has one value for all records, so there is "
                 f"nothing to mask; name a quasi-identifier that differs between people"
             )
-        if count < 2:
-            what = "no value at all" if count == 0 else "one value for all records"
-            notes.append(f"{source.of(name)} has {what} and carries no information")
-    return notes
+    empty, single = ([name for name in distinct if distinct[name] == count] for count in (0, 1))
+    said = _describe_silent(single, "one value for all records", source)
+    return [*said, *_describe_silent(empty, "no value at all", source)]
+
+
+def _describe_silent(names: Sequence[str], what: str, source: Source) -> list[str]:
+    """A note on columns without information; none where there is no such column."""
+    if len(names) < 2:
+        return [f"{source.of(name)} has {what} and carries no information" for name in names]
+    name_of = f"{source.name}: " if source.name else ""
+    return [f"{name_of}columns {listing(names)} have {what} and carry no information"]
 
 
 def _distinct(column: NDArray[Any]) -> int:

@@ -64,8 +64,8 @@ def _alike(column: ColumnProfile) -> str:
     if column.distinct <= 2:
         return "yes/no columns"
     if column.kind != Kind.NUMERIC:
-        return "columns of few categories"
-    return "columns of few numbers" if column.distinct <= FEW else "columns of numbers"
+        return "columns with few categories"
+    return "columns with few different numbers" if column.distinct <= FEW else "columns of numbers"
 
 
 def _stem(column: ColumnProfile, others: Sequence[ColumnProfile]) -> str:

@@ -16,6 +16,7 @@ from crypsis.measures.utility.distributions import ColumnHarm
 from crypsis.measures.utility.estimates import NORMAL, ColumnEstimate, ColumnEstimates
 from crypsis.measures.utility.propensity import PropensityScore
 from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES, WeightedComparison
+from crypsis.table.attribute import Dates, date_text
 from crypsis.table.rules import RuleCounts
 from crypsis.text.attacks import intruder_text
 from crypsis.text.reports import NO_CLASSES, number_text, sentence_text
@@ -192,22 +193,45 @@ def _pair_with_error_text(figure: ColumnEstimate | None) -> str:
     return f"{number_text(figure.before)}{error} → {number_text(figure.after)}{mark}"
 
 
-def pair_text(figure: ColumnEstimate | None) -> str:
+def pair_text(figure: ColumnEstimate | None, dates: Dates = "") -> str:
     """A figure before and after; marked where it left the 95 % interval of the original.
+
+    `dates`: what the numbers count, if they are dates.
 
     >>> from crypsis.measures.utility import ColumnEstimate
     >>> pair_text(ColumnEstimate("mean", 5.8, 3.1, 0.2)), pair_text(None)
     ('5.8 → 3.1*', '–')
+    >>> pair_text(ColumnEstimate("mean", 17831.4, 17833.0), "date")
+    '2018-10-27 → 2018-10-29'
+    >>> pair_text(ColumnEstimate("sd", 40.41, 40.4), "date")
+    '40.41 days → 40.4 days'
     """
-    if figure is None:
+    if figure is None or (dates and figure.figure in SUMS):
         return "–"
-    mark = OUTSIDE if figure.inside is False else ""
-    return f"{number_text(figure.before)} → {number_text(figure.after)}{mark}"
+    before, after = (_estimate_text(figure.figure, value, dates) for value in (figure.before, figure.after))
+    return f"{before} → {after}{OUTSIDE if figure.inside is False else ''}"
+
+
+SUMS = ("total", "above 0, %")
+"""Figures that dates do not have."""
+
+
+def _estimate_text(figure: str, value: float | None, dates: Dates) -> str:
+    """One figure of a number: of dates a date, and days where it is a spread."""
+    if not dates or value is None:
+        return number_text(value)
+    if figure == "sd":
+        return f"{number_text(value if dates == 'date' else value / 86_400)} days"
+    return date_text(value, dates)
 
 
 def number_rows(estimates: Sequence[ColumnEstimates], figures: Sequence[str] = FIGURES) -> list[tuple[str, ...]]:
     """A row of figures before and after for every column of numbers."""
-    return [(each.name, *(pair_text(each.figure(figure)) for figure in figures)) for each in estimates if each.numeric]
+    return [
+        (each.name, *(pair_text(each.figure(figure), each.dates) for figure in figures))
+        for each in estimates
+        if each.numeric
+    ]
 
 
 def category_rows(estimates: Sequence[ColumnEstimates], most: int = 3) -> list[tuple[str, str, str]]:

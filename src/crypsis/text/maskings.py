@@ -194,6 +194,8 @@ def given_up_text(values: Mapping[str, int], dominated: Sequence[str], everythin
 
     >>> given_up_text({"town": 12}, ["pay"], False)
     '; moments are not kept of the 12 rarest values of town (too few records), of pay (one record decides them)'
+    >>> given_up_text({"town": 12, "job": 3, "sex": 1, "ill": 2}, [], False)
+    '; moments are not kept of the rarest values of town, job, sex and 1 more (too few records)'
     >>> given_up_text({}, [], True)
     '; there are too few groups for moments: only distributions are kept'
     """
@@ -203,6 +205,8 @@ def given_up_text(values: Mapping[str, int], dominated: Sequence[str], everythin
         f"of the {count} rarest values of {name} (too few records)" if count > 1 else f"of the rarest value of {name}"
         for name, count in values.items()
     ]
+    if len(parts) > 2:
+        parts = [f"of the rarest values of {listing(values, most=3)} (too few records)"]
     parts += [f"of {name} (one record decides them)" for name in dominated]
     return f"; moments are not kept {', '.join(parts)}" if parts else ""
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats
 from crypsis.measures.measure import numbers_that_measures_read
+from crypsis.table.attribute import Dates
 from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
@@ -365,6 +366,8 @@ class ColumnEstimates:
         Rarer values that no released record has.
     grouped : float
         Released records whose value is published within a group of values, per cent.
+    dates : {"", "date", "datetime"}
+        What its numbers count, where they are dates: days, or seconds.
 
     Examples
     --------
@@ -379,6 +382,7 @@ class ColumnEstimates:
     vanished: tuple[str, ...] = field(default=())
     vanished_rare: int = 0
     grouped: float = 0.0
+    dates: Dates = ""
 
     def figure(self, name: str) -> ColumnEstimate | None:
         """A figure by its name.
@@ -463,7 +467,7 @@ def _number(original: Table, masked: Table, name: str) -> ColumnEstimates:
         _end("highest 20", before[-FEWEST:], after[-FEWEST:]),
     ]
     figures.append(ColumnEstimate("records present", len(before), len(after), public=False))
-    return ColumnEstimates(name, True, tuple(figures))
+    return ColumnEstimates(name, True, tuple(figures), dates=original.attribute(name).dates)
 
 
 def _end(figure: str, before: Floats, after: Floats) -> ColumnEstimate:

@@ -25,7 +25,7 @@ from crypsis.text.reports import percent_text
 SHOWN = {
     "loss": "information lost, %",
     "risk": "people found by the intruder of the plan, %",
-    "analyses": "analyses kept, %",
+    "analyses": "random analyses kept, %",
     "uses": "declared analyses apart, % of what is tolerated",
     "k": "smallest equivalence class (k)",
     "unique": "people unique in the file",
@@ -196,10 +196,10 @@ def _released_records(masked: Table, found: AttackedPerson, names: list[str]) ->
     far = dict(found.nearest)
     if found.own is not None:
         far.setdefault(found.row, found.own[1])
-    cells = read_cells(masked, np.array(list(far), dtype=np.intp), names)
+    cells, tied = read_cells(masked, np.array(list(far), dtype=np.intp), names), dict(found.nearest[: found.ties])
     return [
-        {"row": row + 1, "far": far[row], "own": row == found.row, "tied": place < found.ties, "cells": texts}
-        for place, (row, texts) in enumerate(zip(far, cells, strict=True))
+        {"row": row + 1, "far": far[row], "own": row == found.row, "tied": row in tied, "cells": texts}
+        for row, texts in zip(far, cells, strict=True)
     ]
 
 

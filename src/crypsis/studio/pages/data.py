@@ -31,7 +31,7 @@ from crypsis.studio.columns import KEPT, decided_entry, follow_roles
 from crypsis.studio.forms import Form, column_of_form, one
 from crypsis.studio.pages.records import read_cells
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
-from crypsis.studio.session import MOST_COLUMNS, USUAL_K, WAIT, Session, say_settings
+from crypsis.studio.session import MOST_COLUMNS, USUAL_K, Session, say_settings
 from crypsis.studio.studio import Studio
 from crypsis.studio.terms import masked_by_themselves
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
@@ -347,7 +347,7 @@ def _ask(session: Session, skip: int, each: bool) -> dict[str, Any]:
         "questions": len(found),
         "place": skip % len(found),
         "each": each,
-        "values": [*question.values] or common_values(raw, question.names[0], 5),
+        "values": common_values(raw, question.names[0]),
         "bars": value_bars(raw, question.names[0]),
         "records": len(raw),
         "answers": ANSWERS,
@@ -461,7 +461,7 @@ class _DataPage:
 
     @shows("/data")
     def page(self, request: Request) -> Response:
-        self.studio.session.reading.wait(WAIT)
+        self.studio.session.reading.wait_briefly()
         return self.studio.page("data", lambda: {**self._content(), **_ask(self.studio.session, 0, False)})
 
     @shows("/data/grid")

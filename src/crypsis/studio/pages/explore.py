@@ -26,23 +26,26 @@ from crypsis.searches import searches
 from crypsis.studio import jobs
 from crypsis.studio.branching import undo_last, wish_for_column, wishes_in_plan
 from crypsis.studio.forms import Form, number, one
-from crypsis.studio.pages.goal import BUDGETS
+from crypsis.studio.pages.goal import name_budget
 from crypsis.studio.pages.release import count_stops
 from crypsis.studio.responses import answer, changes, routes_of, shows
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
-from crypsis.studio.terms import TERMS, explain_method, masked_by_themselves
+from crypsis.studio.terms import LIMITED, TERMS, explain_method, limit_text, masked_by_themselves
 from crypsis.text import ruin_text, utility_card_facts
 from crypsis.text.cards import (
     FIGURES,
+    OUTSIDE,
+    SUMS,
     category_rows,
     general_text,
     number_rows,
+    pair_text,
     propensity_text,
     weighted_rows,
     weighted_text,
 )
-from crypsis.text.reports import integer_text, number_text, offer_title_for_reports, percent_text
+from crypsis.text.reports import integer_text, offer_title_for_reports, percent_text
 
 COLOURS = 18
 """Colours of the picture."""
@@ -133,9 +136,9 @@ class _ExplorePage:
         """How well a model tells the released file from the original, with what chance would give."""
         scores = self.studio.session.general(int(request.path_params["number"]))
         in_figures = [propensity_text(score) for score in scores]
-        return self.studio.part(
-            "general.html", sentences=[general_text(score) for score in scores], in_figures=in_figures
-        )
+        telling = max(scores, key=lambda score: score.value / (score.largest or 1.0), default=None)
+        whole = "" if telling is None else general_text(telling)
+        return self.studio.part("general.html", whole=whole, in_figures=in_figures)
 
     @changes("/pin/{number:int}")
     def pin(self, request: Request, form: Form) -> Response:
@@ -285,13 +288,13 @@ def describe_before_search(session: Session) -> dict[str, Any] | None:
         return None
     everyone = "what each intruder knows" if plan.scenario else "all quasi-identifiers"
     return {
-        "budget": dict(BUDGETS).get(str(plan.run.budget), plan.run.budget or "as long as each search finds more"),
+        "budget": name_budget(plan),
         "demands": [
             *(
                 model.statement().replace("{columns}", listing(model.quasi_identifiers) or everyone)
                 for model in plan.models()
             ),
-            *(f"{each.measure} at most {each.at_most:g}{' %' if each.in_per_cent else ''}" for each in plan.limit),
+            *(limit_text(each) for each in plan.limit),
             *(f"{use.title} at most {use.tolerance:g} % apart" for use in plan.use if use.treated_as == "limit"),
         ],
         "uses": [use.title for use in plan.use if use.treated_as != "limit"],
@@ -354,7 +357,10 @@ class _Ghost:
         if parent not in self._known:
             try:
                 with Run.open(session.home / parent) as run:
-                    found = [{"loss": s.figure("loss"), "risk": s.figure("risk")} for s in run.front if not s.baseline]
+                    front = run.front
+                    drawn = [s for s in front if not s.baseline]
+                    sound = [s for s in drawn if not front.ruins(s)] or drawn  # ruined ones lie far out
+                    found = [{"loss": s.figure("loss"), "risk": s.figure("risk")} for s in sound]
             except CrypsisError:
                 found = []
             self._known[parent] = sorted(found, key=lambda each: each["loss"] or 0.0)
@@ -537,7 +543,7 @@ def describe_estimates(column: ColumnEstimates) -> dict[str, Any]:
     """
     figures = list(column.figures)
     if column.numeric:
-        figures = [each for each in figures if each.figure in FIGURES]
+        figures = [each for each in figures if each.figure in FIGURES and not (column.dates and each.figure in SUMS)]
     else:
         figures.sort(key=lambda each: -abs((each.after or 0.0) - (each.before or 0.0)))
     gone = [*column.vanished, *([f"{column.vanished_rare} rare values"] if column.vanished_rare else [])]
@@ -553,8 +559,7 @@ def describe_estimates(column: ColumnEstimates) -> dict[str, Any]:
         "figures": [
             {
                 "name": each.figure,
-                "before": number_text(each.before),
-                "after": number_text(each.after),
+                "change": pair_text(each, column.dates).removesuffix(OUTSIDE),
                 "mark": "unsaid" if each.inside is None else "yes" if each.inside else "no",
             }
             for each in (figures if column.numeric else figures[:MOST_SHARES])
@@ -591,7 +596,7 @@ def _list_limits(plan: Plan, solution: Solution) -> list[dict[str, Any]]:
     broken = {each.subject for each in solution.evaluation.complaints if each.kind == "limit"}
     return [
         {
-            "measure": e.measure,
+            "measure": LIMITED.get(e.measure, e.measure),
             "at_most": e.at_most,
             "found": found[e.measure],
             "holds": e.measure not in broken,

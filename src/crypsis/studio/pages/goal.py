@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,11 +35,11 @@ from crypsis.plan.sections import (
 from crypsis.privacy import PrivacyModel
 from crypsis.release.findings import SHORTEST_REASON, split_waivers
 from crypsis.rulebook import Rulebook, check_planned, read_rulebook, shipped_names
-from crypsis.rulebook.rules import EVERY, RiskRule, SuppressionRule, model_implies
+from crypsis.rulebook.rules import EVERY, OrderRule, RiskRule, SuppressionRule, model_implies
 from crypsis.studio.columns import decide
 from crypsis.studio.forms import COLUMN_SKIPPED, Entry, Form, answers, form_entries, number, one
 from crypsis.studio.responses import answer, refusal, route_get_responses, route_post_responses
-from crypsis.studio.session import WAIT, Session
+from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.rules import proposed_rules
@@ -48,7 +49,7 @@ def routes(studio: Studio) -> list[Route]:
     """The form, saving it, and the check of the plan."""
 
     def page(request: Request) -> Response:
-        studio.session.reading.wait(WAIT)
+        studio.session.reading.wait_briefly()
         there = studio.session.plan_path.exists()
         return studio.page(
             "goal",
@@ -141,7 +142,9 @@ def routes(studio: Studio) -> list[Route]:
         unstated = {name: text.split(", about, where")[0] for name, text in found.unstated.items()}
         stops = [say_on_pages(each) for each in found.stops if each not in found.unstated.values()]
         notes = [say_on_pages(each) for each in found.notes]
-        return studio.render("estimate.html", found=found, stops=stops, notes=notes, unstated=unstated)
+        return studio.render(
+            "estimate.html", found=found, stops=stops, notes=notes, unstated=unstated, budget=name_budget(session.plan)
+        )
 
     return [
         route_get_responses("/goal", page),
@@ -189,6 +192,11 @@ BUDGETS = (
 K, L = "k-anonymity", "l-diversity"
 
 
+def name_budget(plan: Plan) -> str:
+    """How long the search of a plan takes, in words."""
+    return dict(BUDGETS).get(str(plan.run.budget), plan.run.budget or "as long as each search finds more")
+
+
 def goal_questions(session: Session) -> dict[str, Any]:
     """What the questions show, from the plan."""
     document, quasi = session.document, _quasi(session.document)
@@ -204,6 +212,7 @@ def goal_questions(session: Session) -> dict[str, Any]:
         "rulebook": name,
         "book": read_rulebook(name) if name else None,
         "planned": _plan_rules(session),
+        "followable": bool(name) and _can_follow(document, name),
         "quasi": quasi,
         "intruders": _list_intruders(document),
         "scenarios": document.get("scenario", []),
@@ -212,7 +221,7 @@ def goal_questions(session: Session) -> dict[str, Any]:
         "k_over": require[K].get("quasi_identifiers") or quasi if K in require else quasi,
         "l": require[L].get("l", models[L].model_fields["l"].default) if L in require else None,
         "confidential": [(n, n in hidden) for n in confidential],
-        "examples": _example_analyses(document),
+        "examples": _example_analyses(session),
         "uses": [str(item.get("name") or item["measure"]) for item in document.get("use", [])],
         "budgets": _list_budgets(session, budget),
         "budget": budget,
@@ -411,7 +420,7 @@ def _with_reason(document: dict[str, Any], name: str, because: str) -> tuple[dic
 def _with_use(session: Session, document: dict[str, Any], text: str) -> dict[str, Any]:
     """The plan with an analysis to keep, refused where the file cannot serve it."""
     if not text:
-        raise PlanError(f"write an analysis, e.g. {_example_analyses(document)[0][1]}")
+        raise PlanError(f"write an analysis, e.g. {_example_analyses(session)[0][1]}")
     use = EstimateUse.read(text)
     obstacle = use.obstacle(session.table)
     hidden = [n for n in use.scope() if document.get("columns", {}).get(n, {}).get("role") in set(UNPUBLISHED)]
@@ -423,10 +432,14 @@ def _with_use(session: Session, document: dict[str, Any], text: str) -> dict[str
     return {**document, "use": [*document.get("use", []), entry]}
 
 
-def _example_analyses(document: dict[str, Any]) -> list[tuple[str, str]]:
+def _example_analyses(session: Session) -> list[tuple[str, str]]:
     """Analyses of columns that the file has, by what they are; of invented ones only where it has none that fit any."""
+    seen = session.reading.profile
+    single = {each.name for each in seen.columns if each.distinct < 2} if seen is not None else set[str]()
     shown = {
-        n: c for n, c in document.get("columns", {}).items() if c.get("role") not in UNPUBLISHED and n.isidentifier()
+        n: c
+        for n, c in session.document.get("columns", {}).items()
+        if c.get("role") not in UNPUBLISHED and n.isidentifier() and n not in single
     }
     numbers = [n for n, c in shown.items() if c.get("kind") == "numeric" and c.get("role") != Role.WEIGHT]
     groups = [n for n, c in shown.items() if c.get("kind") in ("nominal", "ordinal")]
@@ -702,10 +715,19 @@ def _follow(document: Document, name: str) -> str:
             said = document.get("release", {})
             if 100 * read_plan_share(str(said.get("suppression", "1%"))) > rule.at_most:
                 document["release"] = {**said, "suppression": f"{rule.at_most:g}%"}
+        if isinstance(rule, OrderRule) and document.get("release", {}).get("order", "shuffled") != "shuffled":
+            document["release"] = {**document["release"], "order": "shuffled"}
     document["require"] = required
     if limits:
         document["limit"] = list(limits.values())
     return f"The plan now demands at least what {book.title} demands."
+
+
+def _can_follow(document: dict[str, Any], name: str) -> bool:
+    """Whether a rulebook demands something that the plan does not."""
+    changed = copy.deepcopy(document)
+    _follow(changed, name)
+    return {key: said for key, said in changed.items() if said} != document
 
 
 def _built(item: Mapping[str, Any]) -> PrivacyModel:

@@ -16,14 +16,18 @@ from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, TableError, listing
 from crypsis.release.findings import SHORTEST_REASON
+from crypsis.release.ledger import LedgerEntry
 from crypsis.rulebook import Rulebook, RuleResult, read_rulebook
+from crypsis.rulebook.rules import ColumnsRule
 from crypsis.run import Solution
 from crypsis.studio.columns import decide
 from crypsis.studio.forms import Form, one
+from crypsis.studio.pages.goal import answer_goal_question, goal_questions
 from crypsis.studio.responses import answer, changes, refusal, respond_with_page, routes_of, shows
 from crypsis.studio.session import MadeRelease, Session
-from crypsis.studio.solution_audit import ColumnFindings, group_findings
+from crypsis.studio.solution_audit import ColumnFindings, group_findings, join_answered
 from crypsis.studio.studio import Studio
+from crypsis.studio.terms import limit_text
 from crypsis.table.atomic_files import private_folder
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.readers.formats import WrittenFormat
@@ -118,8 +122,7 @@ def _limits(session: Session, solution: Solution) -> list[Item]:
     for each in session.run.plan.limit:
         unit, found = " %" if each.in_per_cent else "", solution.figure(each.measure)
         attained = "not measured" if found is None else f"{figure_text(found)}{unit} attained"
-        what = f"{each.measure} at most {figure_text(each.at_most)}{unit}"
-        items.append(Item(what, each.measure not in broken, attained))
+        items.append(Item(limit_text(each), each.measure not in broken, attained))
     return items
 
 
@@ -129,7 +132,7 @@ def _uses(session: Session, solution: Solution) -> list[Item]:
     items = []
     for use in session.run.plan.use:
         found, limited = solution.figure(use.title), use.treated_as == "limit"
-        change = "not measured" if found is None else f"its estimates change by {figure_text(found)} %"
+        change = "not measured" if found is None else f"its answers come {figure_text(found)} % apart"
         told = f"{change}, {figure_text(use.tolerance)} % {'allowed' if limited else 'tolerated; an aim, not a demand'}"
         within = found is None or found <= use.tolerance
         items.append(
@@ -221,16 +224,25 @@ class _ReleasePage:
         found = session.audits.of(solution.number)
         audit, book = found.findings(decided.waivers), decided.book()
         cards, rules = group_findings(audit, session.plan), found.rules(book, decided.waivers)
+        single, joined = join_answered(cards)
         return self.studio.part(
             "rules.html",
             cards=cards,
+            single=single,
+            joined=joined,
             blocking=_count_blocking(cards, rules),
             rules=rules,
             book=book,
             audited=audited_text(audit),
             waivable={rule.id for rule in book.rule if rule.waivable} if book else set(),
             waivers=decided.waivers,
+            forbidden={
+                rule.id: rule.find_forbidden(found.published.names)
+                for rule in (book.rule if book else ())
+                if isinstance(rule, ColumnsRule)
+            },
             releases=list(enumerate(session.choices.releases, 1)),
+            elsewhere=_list_releases_elsewhere(session, found.earlier),
         )
 
     @changes("/release/accept")
@@ -261,8 +273,12 @@ class _ReleasePage:
 
     @changes("/release/decide")
     def decide(self, request: Request, form: Form) -> Response:
-        """Give a column another role, as the finding about it proposes; a new search is then needed."""
+        """Give a column another role or demand, as the finding about it proposes; a new search is then needed."""
         session, name, reason = self.studio.session, one(form, "column"), one(form, "reason")
+        if one(form, "do") == "diversity":
+            problems = demand_diversity(session, name)
+            message = f"Every class is to hold two values of {name}. A new search is needed before a release."
+            return refusal(*problems) if problems else answer(message, go=f"{self.studio.address}/release")
         role, happens = DECISIONS.get(one(form, "do"), (None, ""))
         if role is None:
             raise PlanError(f"there is no such decision; choose one of {', '.join(DECISIONS)}")
@@ -329,6 +345,12 @@ def count_stops(session: Session, number: int) -> int | None:
     return _count_blocking(
         group_findings(found.findings(decided.waivers), session.plan), found.rules(book, decided.waivers)
     )
+
+
+def _list_releases_elsewhere(session: Session, earlier: Sequence[LedgerEntry]) -> list[str]:
+    """Folders of earlier releases of the same source that were not made from this copy of it."""
+    own = {str(Path(each.folder).resolve()) for each in session.choices.releases}
+    return [Path(each.folder).name for each in earlier if each.folder not in own and not each.withdrawn]
 
 
 def _count_blocking(cards: Sequence[ColumnFindings], rules: Sequence[RuleResult]) -> int:
@@ -405,6 +427,16 @@ def _publish(session: Session, folder: Path, format: WrittenFormat | None, previ
     except ReleaseRefused as error:
         raise ReleaseRefused(_without_plan_lines(str(error))) from None
     return folder
+
+
+def demand_diversity(session: Session, name: str) -> list[str]:
+    """Demand that every class holds two values of one more column; returns the problems of the plan."""
+    with session.lock:
+        demanded = goal_questions(session)
+        hidden = [each for each, on in demanded["confidential"] if on]
+        form = {"do": ["l"], "l": [str(demanded["l"] or 2)], "confidential": [*hidden, name]}
+        changed, _ = answer_goal_question(session, form)
+        return session.save(changed)
 
 
 def _without_plan_lines(message: str) -> str:

@@ -30,8 +30,9 @@ from crypsis.studio.session import MadeRelease, Session
 from crypsis.studio.studio import Studio
 from crypsis.studio.verifications import verify_once
 from crypsis.table.atomic_files import private_folder
-from crypsis.text import over_all_text
+from crypsis.text import over_all_text, unknown_to_attackers_text
 from crypsis.text.attacks import attacked_share_text
+from crypsis.text.reports import ended_text
 
 VIEWS = {
     "report": ("public", "report.html"),
@@ -39,6 +40,8 @@ VIEWS = {
     "internal-report": ("internal", "report.html"),
 }
 """Pages of a release that can be looked at: part and file."""
+SIGN_BY_COMMAND = "`crypsis release --sign`"
+"""What a verification says of signing, where the page has a form."""
 
 
 class _ReleasedPage:
@@ -186,7 +189,9 @@ def _ledger(session: Session) -> ReleaseLedger:
 def _verify_folder(number: int, folder: Path, again: bool = False) -> dict[str, Any]:
     found = verify_once(folder, again)
     words = over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts])
-    return {"number": number, "found": found, "folder": folder, "over_all": words}
+    first = [each for each in (words, found.singled_out, unknown_to_attackers_text(found.assumed)) if each]
+    sentences = [ended_text(each.replace(SIGN_BY_COMMAND, "under Sign")) for each in (*found.statements, *found.notes)]
+    return {"number": number, "found": found, "folder": folder, "first": first, "sentences": sentences}
 
 
 def _write_archive(folder: Path, parts: Sequence[str], home: Path) -> Path:

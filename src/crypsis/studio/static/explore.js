@@ -5,6 +5,7 @@ import { FrontChart, nonDominated } from "./front_chart.js";
 const at = (id) => document.getElementById(id);
 const walk = at("walk"), now = at("walk-now"), body = document.querySelector("#front-table tbody"), panel = at("panel");
 const loss = at("limit-loss"), risk = at("limit-risk"), pin = at("pin"), choose = at("choose"), replay = at("replay");
+let searching = false; // whether a search runs
 let touched = false; // until a solution is selected, the default is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
 let run = null, ghost = [], oldFront = [], steering = { asked: [], wishes: [], in_plan: [], searches: [], dropped: [] };
@@ -40,7 +41,7 @@ const picture = new FrontChart(at("front-chart"), {
 
 function boxWords(box) {
   const within = points.filter((p) => inBox(p, box)), may = within.filter((p) => p.releasable).length;
-  return `${within.length} solutions with ${percent(box.x0)}–${percent(box.x1)} % loss and ${percent(box.y0)}–${percent(box.y1)} % risk, ${may} of them keep every demand.`;
+  return `${within.length} solutions with ${percent(box.x0)}–${percent(box.x1)} % lost and ${percent(box.y0)}–${percent(box.y1)} % found, ${may} of them keep every demand.`;
 }
 const inBox = (p, box) => p.loss >= box.x0 && p.loss <= box.x1 && p.risk >= box.y0 && p.risk <= box.y1;
 
@@ -97,13 +98,21 @@ function showState(content) {
   buttons(content.status);
 }
 
+/** What an offer loses, reveals and keeps; each figure is one word to the line. */
+function figures(o) {
+  const span = (text) => Object.assign(document.createElement("span"), { textContent: text });
+  const texts = [`${percent(o.loss)} % lost`, `${percent(o.risk)} % found`, ...(o.kept === null ? [] : [`${percent(o.kept)} % of random analyses kept`]), ...(o.change === null ? [] : [`${uses.length > 1 ? "yours at most" : "yours"} ${percent(o.change)} % apart`])];
+  const all = Object.assign(document.createElement("span"), { className: "figures" });
+  all.append(...texts.flatMap((text, at) => at ? [" ", span(text)] : [span(text)])); // the space is for those who hear it
+  return all;
+}
 function showOffers() {
   at("offers").replaceChildren(...offers.map((o) => {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "offer" });
     button.dataset.number = o.number;
     button.append(Object.assign(document.createElement("b"), { textContent: o.title }),
       Object.assign(document.createElement("small"), { textContent: `solution ${o.number}${o.number === chosen ? ", chosen" : ""}` }),
-      Object.assign(document.createElement("span"), { textContent: `${percent(o.loss)} % lost · ${percent(o.risk)} % found${o.kept === null ? "" : ` · ${percent(o.kept)} % of analyses kept`}${o.change === null ? "" : ` · yours ${percent(o.change)} % apart`}` }));
+      figures(o));
     button.title = o.why;
     button.setAttribute("aria-pressed", String(o.number === selected));
     button.addEventListener("click", () => select(o.number));
@@ -135,7 +144,7 @@ function legend() {
 
 /** Ask something of the running search; its front so far stays in the picture as it was. */
 async function steer(fields) {
-  const before = front().map(({ loss, risk }) => ({ loss, risk }));
+  const sound = front().filter((p) => !p.ruined.length), before = (sound.length ? sound : front()).map(({ loss, risk }) => ({ loss, risk }));
   if (!await send(base + "/steer", fields)) return;
   if (fields.what === "focus" || fields.what === "more") oldFront = before;
   fetchPoints();
@@ -285,9 +294,10 @@ async function select(number, say = true) {
   place(panel, found.html); // title and figures change together
   held();
   showEstimates(column);
-  for (const [id, after] of [["estimates", 100], ["description", 250]]) {
+  // Nothing is decoded for a step on the way, nor compared for a best solution that the search may replace at once.
+  for (const [id, after] of [["estimates", 100], ["description", searching && !touched ? 2000 : 250]]) {
     const address = `/solution/${number}/${id}`;
-    if (!seen.has(address)) await new Promise((resolve) => { setTimeout(resolve, after); }); // nothing is decoded for a step on the way
+    if (!seen.has(address)) await new Promise((resolve) => { setTimeout(resolve, after); });
     if (mine !== asked) return;
     const answered = await part(address);
     if (mine !== asked || !answered) return;
@@ -383,13 +393,16 @@ async function act(address) {
 const pinOrNot = () => act(pins.includes(selected) ? "/unpin" : "/pin");
 
 function buttons(status) {
-  const going = status.state === "running" || status.state === "reading";
+  const going = status.state === "running" || status.state === "reading", held = document.activeElement;
+  searching = going;
   at("start").disabled = going;
   at("start").textContent = status.outdated || status.state === "finished" ? "Start again" : status.state === "paused" || status.state === "ended" ? "Continue" : "Start";
-  at("start").closest("form").hidden = status.state === "finished" && !status.outdated;
+  at("start").closest("form").hidden = going || (status.state === "finished" && !status.outdated);
   at("outdated").hidden = !status.outdated;
   at("pause").disabled = status.state !== "running";
   at("pause").closest("form").hidden = !going;
+  if (held === at("start") && going) at("pause").focus(); // the button that had the focus is gone
+  if (held === at("pause") && !going) (at("start").closest("form").hidden ? at("keep") : at("start")).focus();
   at("keep").disabled = !front().length;
   at("extend").closest("form").hidden = status.state !== "finished" || status.outdated;
   const used = at("used");

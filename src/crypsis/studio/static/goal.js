@@ -53,7 +53,9 @@ const propose = inTurn(async () => {
     return button;
   }));
 });
-const know = () => { obstacles(); propose(); };
-if (form) know();
+// Both look at the whole table: nothing is asked before somebody opens what shows them.
+const advanced = document.getElementById("advanced");
+const know = () => { if (advanced?.open) { obstacles(); propose(); } };
+advanced?.addEventListener("toggle", know);
 document.addEventListener("placed", (event) => { if (event.target.id === "goal-form") know(); });
 document.body.dataset.ready = "yes";

@@ -13,24 +13,33 @@ document.addEventListener("status", (event) => {
   seen = now;
 });
 
-const upload = document.getElementById("upload"), progress = document.getElementById("upload-progress");
-upload.addEventListener("submit", (event) => {
+// A file is brought as soon as it is chosen, or dropped on the card.
+const chosen = document.getElementById("file"), progress = document.getElementById("upload-progress");
+const card = chosen.closest(".card"), problems = document.getElementById("bring-problems");
+chosen.addEventListener("change", () => { if (chosen.files[0]) bringFile(chosen.files[0]); });
+card.addEventListener("dragover", (event) => event.preventDefault());
+card.addEventListener("drop", (event) => {
   event.preventDefault();
-  const file = document.getElementById("file").files[0], problems = document.getElementById("bring-problems");
-  if (!file) { show(problems, ["No file was chosen; choose one first."]); return; }
+  if (event.dataTransfer.files[0]) bringFile(event.dataTransfer.files[0]);
+});
+function bringFile(file) {
+  if (!progress.hidden) return; // one is on its way
   const request = new XMLHttpRequest();
   progress.hidden = false;
   request.upload.addEventListener("progress", (step) => { progress.value = step.total ? step.loaded / step.total : 0; });
+  request.upload.addEventListener("load", () => announce(`${file.name} is here and being read …`, 60000));
   request.addEventListener("loadend", () => {
     progress.hidden = true;
+    chosen.value = ""; // the same one can be chosen again once it is mended
     let answer = {};
     try { answer = JSON.parse(request.responseText); } catch { answer = { problems: [request.responseText || "The studio does not answer."] }; }
     show(problems, answer.problems ?? []);
-    if (request.status === 200) { announce(answer.message); location.assign(answer.go); }
+    announce(request.status === 200 ? answer.message : "The file was not opened.");
+    if (request.status === 200) location.assign(answer.go);
   });
   request.open("POST", "/upload");
   request.setRequestHeader("X-File-Name", encodeURIComponent(file.name));
   request.setRequestHeader("Content-Type", "application/octet-stream");
   request.send(file);
-});
+}
 document.body.dataset.ready = "yes";
