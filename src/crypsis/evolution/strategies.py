@@ -218,9 +218,9 @@ class Elitist(Generations):
         """Positions of the parents of one application, each the best of those drawn for it."""
         drawn = eligible[draw_operator_positions(len(eligible), arity * self.contestants, rng)]
         if order is None:
-            return drawn.tolist()
+            return [int(place) for place in drawn]
         rivals = drawn.reshape(arity, self.contestants)
-        return rivals[np.arange(arity), np.argmin(order[rivals], axis=1)].tolist()
+        return [int(place) for place in rivals[np.arange(arity), np.argmin(order[rivals], axis=1)]]
 
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
         """Select survivors; see `Breeding.absorb`."""
