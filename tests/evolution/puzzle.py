@@ -59,11 +59,12 @@ def strategy(name):
         "elitist": Elitist(10, applications),
         "muting": Elitist(10, applications, copies=1, muting=Muting(after=3, window=2)),
         "pareto": Elitist(10, applications, order=DominanceOrder()),
+        "nsga2": Elitist(10, applications, order=DominanceOrder(), copies=1, contestants=2, attempts=5),
         "archived": Archived(10, Flip(), Cross()),
     }[name]
 
 
-STRATEGIES = ("elitist", "muting", "pareto", "archived")
+STRATEGIES = ("elitist", "muting", "pareto", "nsga2", "archived")
 
 
 def problem(name, seed=0, boxes=(), remember=50_000):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crypsis.errors import SearchError
 from crypsis.evolution import Budget, State, evolve
+from crypsis.evolution.problem import Streams
 from evolution.puzzle import STRATEGIES, WIDTH, cost, problem
 
 
@@ -64,6 +65,18 @@ def test_elitist_population_never_loses_its_best_and_unique_population_has_no_cl
         assert state.scores.mean(axis=1).min() == state.best_fitness
     for state in run("muting")[1:]:
         assert len(set(state.keys)) == len(state.keys)
+
+
+def test_parents_of_tournaments_are_the_best_drawn_and_children_are_tried_again_until_one_is_new():
+    state, search = run("nsga2", generations=2)[-1], problem("nsga2").strategy
+    everybody = replace(search, contestants=500, applications=search.applications[:2])
+    order = search.order(state.scores)
+    parents = [place for child in everybody.propose(state, Streams(state.rng)) for place in child.parents]
+    assert set(order[parents]) == {order.min()} != set(order)
+    bred = search.propose(state, Streams(state.rng))
+    new = {child.genome.tobytes() for child in bred if child.operator == "flip"} - set(state.keys)
+    assert len(new) == 4
+    assert all(child.genome.tobytes() in state.keys for child in bred if child.operator == "nothing")
 
 
 def test_a_silenced_operator_leaves_the_streams_of_the_others_alone():

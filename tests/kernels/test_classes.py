@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.classes import attainable_diversity, attainable_size, bits
+from crypsis.kernels.classes import (
+    agree_in_classes,
+    attainable_diversity,
+    attainable_size,
+    bits,
+    find_alone,
+    refine_classes,
+    slots_for,
+)
+from naive.equivalence_classes import group_by
 
 
 def strictest_size(sizes: list[int], allowance: int) -> int:
@@ -72,3 +81,28 @@ def test_every_single_bit_and_all_of_them_count() -> None:
     with np.errstate(over="ignore"):
         assert [int(bits(np.uint64(1 << place))) for place in range(64)] == [1] * 64
         assert bits(np.uint64(2**64 - 1)) == 64
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 2**31 - 1) | st.integers(0, 3)] * 2), min_size=1, max_size=40))
+def test_classes_by_one_column_more_are_those_of_equal_pairs(rows: list[tuple[int, int]]) -> None:
+    of, code = np.array(rows, dtype=np.int32).T.copy()
+    keys, held = np.empty(slots_for(len(rows)), dtype=np.uint64), np.empty(slots_for(len(rows)), dtype=np.int64)
+    finer, expected = np.empty(len(rows), dtype=np.int32), group_by(rows)
+    count = refine_classes(of, code, keys, held, finer)
+    assert [np.flatnonzero(finer == each).tolist() for each in range(count)] == list(expected.values())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 2), st.booleans()), min_size=1, max_size=30))
+def test_classes_of_one_value_and_records_that_are_alone(rows: list[tuple[int, int, bool]]) -> None:
+    of, values, marked = (np.array(each) for each in zip(*rows, strict=True))
+    classes = group_by(of.tolist()).values()
+    one = [each for each in classes if len({rows[place][1] for place in each} - {-1}) == 1]
+    agreeing = sum(rows[place][2] for each in one for place in each)
+    assert agree_in_classes(of, values.astype(np.int32), marked, np.empty(5, dtype=np.int32)) == agreeing
+    records = 1 + (values > 1)  # a row that stands for two records is not alone
+    alone, asked = np.empty(len(rows), dtype=np.bool_), np.arange(len(rows))
+    find_alone(of.astype(np.int32), records, asked, marked, np.empty(5, dtype=np.int64), alone)
+    lonely = {each[0] for each in classes if len(each) == 1 and records[each[0]] == 1}
+    assert np.flatnonzero(alone).tolist() == [place for place in sorted(lonely) if rows[place][2]]

@@ -12,7 +12,7 @@ from naive import dominance as naive
 def rows(draw, most=12):
     """Scores on a coarse grid, so that rows tie and repeat."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    shape = draw(st.integers(1, most)), draw(st.integers(1, 3))
+    shape = draw(st.integers(1, most)), draw(st.integers(1, 4))
     return rng.integers(0, draw(st.integers(1, 8)), shape).astype(float)
 
 
@@ -75,7 +75,7 @@ def test_one_step_of_the_archive_equals_its_definition(scores, random, side):
 
 
 @settings(max_examples=60, deadline=None)
-@given(rows())
+@given(rows(most=30))
 def test_fronts_and_burdens_equal_their_definition(scores):
     assert dominance.fronts(scores).tolist() == naive.fronts(scores.tolist())
     assert dominance.strengths(scores).tolist() == naive.strengths(scores.tolist())

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -25,6 +25,7 @@ import scipy
 from numpy.typing import NDArray
 
 from crypsis.audits.published import Codes, Finding, FindingKind, Flags, Published, collected_codes
+from crypsis.kernels.classes import agree_in_classes
 from crypsis.masking.calibration import calibration_means
 from crypsis.measures.utility.associations import rank_for_association
 from crypsis.table.attribute import Role
@@ -165,23 +166,32 @@ class Restoring:
         classes, alike = equivalence_classes(codes[:, None]), np.zeros(len(seen.table), dtype=np.int32)
         return cls(seen, classes, alike, codes != MISSING, size=TOGETHER, averaged=False)
 
+    @property
+    def fewest(self) -> int:
+        """Records with the same key from which on their common value is no accident."""
+        return SHARED if self.size > 1 or self.averaged else PAIR
+
+    @cached_property
+    def held(self) -> Flags:
+        """bool[n]: records that have the key, and share it with enough others."""
+        return self.known & (self.classes.sizes >= self.fewest)[self.classes.of]
+
     def count(self, target: str, values: Codes, most: float) -> int:
         """Masked cells of a column that the key restores, beyond chance."""
-        masked = self.seen.masked_cells[target]
-        holders = self.classes.sizes
+        masked, held = self.seen.masked_cells[target], self.held
         if self.seen.original is None:  # what is masked there tells nothing of what goes with the key
             holders = np.bincount(self.classes.of[values != MISSING], minlength=self.classes.count)
-        fewest = SHARED if self.size > 1 or self.averaged else PAIR
-        counted = masked & self.known & (holders >= fewest)[self.classes.of]
-        if np.count_nonzero(counted) <= max(FEWEST, most * masked.sum()):
+            held = self.known & (holders >= self.fewest)[self.classes.of]
+        counted, least = masked & held, max(FEWEST, most * np.count_nonzero(masked))
+        if np.count_nonzero(counted) <= least:
             return 0  # no more can agree
         named = _agreement(self.classes, values, counted)
-        if named <= max(FEWEST, most * masked.sum()):
+        if named <= least:
             return 0
         chance = _chance(self.classes, values, counted, self.strata)
-        if self.averaged and named - chance < MOSTLY * (counted.sum() - chance):
+        if self.averaged and named - chance < MOSTLY * (int(np.count_nonzero(counted)) - chance):
             return 0
-        return round(named - chance) if named - chance > FEWEST and unlikely(named, chance, fewest) else 0
+        return round(named - chance) if named - chance > FEWEST and unlikely(named, chance, self.fewest) else 0
 
 
 def unlikely(named: int, chance: float, fewest: int) -> bool:
@@ -243,20 +253,9 @@ def target_codes(seen: Published, name: str) -> Codes:
     return collected_codes(seen.original, name) if seen.original is not None else seen.codes(name)
 
 
-def _has_one_value(classes: EquivalenceClasses, values: Codes) -> Flags:
-    """bool[classes]: whether all known values of a class are one value."""
-    known = values != MISSING
-    of, held = (classes.of, values) if known.all() else (classes.of[known], values[known])
-    one = np.full(classes.count, MISSING, dtype=values.dtype)
-    one[of] = held  # of several values any: the others differ from it
-    agrees: Flags = one != MISSING
-    agrees[of[held != one[of]]] = False
-    return agrees
-
-
 def _agreement(classes: EquivalenceClasses, values: Codes, counted: Flags) -> int:
     """Counted cells whose class holds one known value."""
-    return int(np.sum(_has_one_value(classes, values)[classes.of] & counted))
+    return agree_in_classes(classes.of, values, counted, np.empty(classes.count, dtype=np.int32))
 
 
 def _chance(classes: EquivalenceClasses, values: Codes, counted: Flags, strata: Codes) -> float:

@@ -180,6 +180,8 @@ class Elitist(Generations):
     muting: Muting | None = None  # the rule that disables unproductive operators; never if None
     focus: Focus | None = None  # where parents are drawn from; everywhere if None
     like: Genome | None = field(default=None, compare=False)  # what parents are most like, if wanted
+    contestants: int = 1  # members drawn for every parent, of which the best is taken; 2 for binary tournaments
+    attempts: int = 1  # how often an operator may try for a child that is neither a member nor bred before
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -193,6 +195,8 @@ class Elitist(Generations):
         if self.focus is not None or self.like is not None:
             near = _find_parents(self.focus, state.scores, state.genomes, self.like)
             ranked = ranked[np.isin(ranked, near)]
+        order = (self.order or self.fitness)(state.scores) if self.contestants > 1 else None
+        bred = {genome.tobytes() for genome in state.genomes} if self.attempts > 1 else set[bytes]()
         for application in self.applications:
             operator = application.operator
             if operator.name in state.muted:
@@ -200,9 +204,23 @@ class Elitist(Generations):
             rng = streams[operator.name]
             eligible = ranked[: application.elite or len(ranked)]
             for _ in range(application.times):
-                parents = eligible[draw_operator_positions(len(eligible), operator.arity, rng)].tolist()
-                children += apply_evolution_operator(operator, parents, state.genomes, rng)
+                for attempt in range(1, self.attempts + 1):
+                    parents = self._draw_parents(eligible, order, operator.arity, rng)
+                    made = apply_evolution_operator(operator, parents, state.genomes, rng)
+                    if attempt == self.attempts or not bred.issuperset(child.genome.tobytes() for child in made):
+                        break
+                if self.attempts > 1:
+                    bred.update(child.genome.tobytes() for child in made)
+                children += made
         return children
+
+    def _draw_parents(self, eligible: NDArray[np.int64], order: Floats | None, arity: int, rng: Generator) -> list[int]:
+        """Positions of the parents of one application, each the best of those drawn for it."""
+        drawn = eligible[draw_operator_positions(len(eligible), arity * self.contestants, rng)]
+        if order is None:
+            return [int(place) for place in drawn]
+        rivals = drawn.reshape(arity, self.contestants)
+        return [int(place) for place in rivals[np.arange(arity), np.argmin(order[rivals], axis=1)]]
 
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
         """Select survivors; see `Breeding.absorb`."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.annealing import draw
-from crypsis.kernels.arrays import Floats, Int32s, Ints, Words
+from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
 
 # -- Equivalence classes: the strictest k and l that suppression allows, and how many values a class holds.
@@ -126,6 +126,68 @@ def _find_slot(key: np.uint64, keys: Words, held: Ints, shift: np.uint64) -> int
 
 
 find_slot = kernel(_find_slot)
+
+# -- Classes by one column more, and classes whose records hold one value.
+
+
+def _refine_classes(of: Int32s, code: Int32s, keys: Words, held: Ints, finer: Int32s) -> int:
+    """finer int32[n] ← the class of each row by its class so far and one code more, as they occur; → how many.
+
+    `code` int32[n]: not negative; `keys` uint64[slots], `held` int64[slots]: room for a hash table of n rows.
+    """
+    n, count = of.shape[0], 0
+    shift = clear_slots(held, n)
+    for row in range(n):
+        key = (np.uint64(of[row]) << np.uint64(32)) | np.uint64(code[row])
+        slot = find_slot(key, keys, held, shift)
+        if held[slot] == 0:
+            count += 1
+            keys[slot], held[slot] = key, count
+        finer[row] = held[slot] - 1
+    return count
+
+
+refine_classes = kernel(_refine_classes)
+
+
+def _find_alone(of: Int32s, records: Ints, asked: Ints, shown: Flags, held: Ints, alone: Flags) -> None:
+    """alone bool[m] ← whether a row asked about, if it shows its values, stands for the only record of its class.
+
+    `of` int32[n]; `records` int64[n]: for how many records a row stands; `asked` int64[m]; `held` int64[≥ classes].
+    """
+    for row in range(of.shape[0]):
+        held[of[row]] = 0
+    for row in range(of.shape[0]):
+        held[of[row]] += records[row]
+    for place in range(asked.shape[0]):
+        alone[place] = shown[place] and held[of[asked[place]]] == 1
+
+
+find_alone = kernel(_find_alone)
+
+
+def _agree_in_classes(of: Ints, values: Int32s, counted: Flags, one: Int32s) -> int:
+    """How many counted rows stand in a class all of whose known values are one value.
+
+    `of` int64[n]; `values` int32[n]: −1 where missing; `one` int32[classes]: room.
+    """
+    for group in range(one.shape[0]):
+        one[group] = -1
+    for row in range(of.shape[0]):
+        value, group = values[row], of[row]
+        if value != -1:
+            if one[group] == -1:
+                one[group] = value
+            elif one[group] != value:
+                one[group] = -2
+    agreeing = 0
+    for row in range(of.shape[0]):
+        if counted[row] and one[of[row]] >= 0:
+            agreeing += 1
+    return agreeing
+
+
+agree_in_classes = kernel(_agree_in_classes)
 
 # -- What a class holds against what it must hold: sizes, confidential values and their spread.
 #

@@ -60,20 +60,35 @@ def admit(scores: Floats, boxes: Floats, score: Floats, box: Floats) -> tuple[Fl
     return stay, bool(enter(row(scores), row(boxes), row(score)[None], row(box)[None], stay))
 
 
-def _place_in_fronts(rows: Floats, levels: Int32s) -> None:
-    """levels int32[n] ← the front of each row, of rows in lexicographic order; as `fronts` says."""
-    n = rows.shape[0]
-    newest, older = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+def _place_in_fronts(rest: Floats, repeated: Flags, levels: Int32s) -> None:
+    """levels int32[n] ← the front of each row, of rows in lexicographic order; as `fronts` says.
+
+    `rest` float64[n, m − 1]: columns but the first, whose order is known; `repeated` bool[n]: equal to the row before.
+    """
+    n = rest.shape[0]
+    newest, older = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     for row in range(n):
         newest[row] = -1
     for row in range(n):
-        front, other = 0, newest[0]
+        if repeated[row]:
+            levels[row] = levels[row - 1]
+            continue
+        front, other, before = 0, newest[0], -1
         while other >= 0:
-            if dominates(rows, other, rows, row):
+            better = True
+            for column in range(rest.shape[1]):
+                if rest[np.uint64(other), column] > rest[np.uint64(row), column]:
+                    better = False
+                    break
+            if better:
+                if before >= 0:  # who dominates one row soon dominates another: it is asked first from now on
+                    older[before], older[other], newest[front] = older[other], newest[front], other
                 front += 1
-                other = newest[front]
+                other, before = newest[front], -1
+            elif rest.shape[1] == 1:  # of two scores, the newest of a front has the least second one
+                other = -1
             else:
-                other = older[other]
+                before, other = other, older[other]
         older[row], newest[front] = newest[front], row
         levels[row] = front
 
@@ -85,12 +100,17 @@ def fronts(scores: Floats) -> Int32s:
     """int32[n]: 0 for rows nobody dominates, 1 for rows only those dominate, and so on. NaN counts as infinity.
 
     Zhang, Tian, Cheng and Jin (2015): in lexicographic order whatever dominates a row stands before it, so a row
-    belongs to the first front none of whose members dominates it, asked from the newest on. O(n² m) at worst.
+    belongs to the first front none of whose members dominates it. O(n² m) at worst.
     """
     rows = np.where(np.isnan(scores), np.inf, scores)
-    order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
-    sorted_levels, levels = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=np.int32)
-    place_in_fronts(np.ascontiguousarray(rows[order]), sorted_levels)
+    n, m = rows.shape
+    order = np.argsort(rows[:, 0]) if m else np.arange(n)
+    repeated = np.zeros(n, dtype=np.bool_)
+    if not m or (rows[order[1:], 0] == rows[order[:-1], 0]).any():
+        order = np.lexsort(rows.T[::-1]) if m else order
+        repeated[1:] = (rows[order[1:]] == rows[order[:-1]]).all(axis=1)
+    sorted_levels, levels = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    place_in_fronts(np.ascontiguousarray(rows[order, 1:]), repeated, sorted_levels)
     levels[order] = sorted_levels
     return levels
 

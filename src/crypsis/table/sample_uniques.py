@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.classes import find_alone, refine_classes, slots_for
 from crypsis.table.equivalence_classes import Codes, equivalence_classes
 from crypsis.table.hierarchy import MISSING
 
@@ -115,30 +116,37 @@ def minimal_sample_uniques(codes: Codes, largest: int = 0) -> SampleUniques:
     """
     n, p = codes.shape
     classes = equivalence_classes(codes)
-    rows, records = codes[classes.first], classes.sizes
+    records = np.ascontiguousarray(classes.sizes)
+    columns = np.ascontiguousarray(codes[classes.first].T - MISSING, dtype=np.int32)  # a missing cell is 0
     limit = min(largest or largest_sample_unique_size(classes.count, p), p)
     alone = np.flatnonzero(records == 1)
-    present = rows[alone] != MISSING
-    by_size = np.zeros((len(alone), limit), dtype=np.int64)
-    by_column = np.zeros((len(alone), p, limit), dtype=np.int64)
+    present = columns[:, alone] > 0
+    by_size = np.zeros((limit, len(alone)), dtype=np.int64)
+    by_column = np.zeros((p, limit, len(alone)), dtype=np.int64)
     before: dict[tuple[int, ...], Flags] = {(): np.zeros(len(alone), dtype=np.bool_)}
+    slots = int(slots_for(classes.count))
+    keys, held = np.empty(slots, dtype=np.uint64), np.empty(slots, dtype=np.int64)
+    groups = np.zeros((limit + 1, classes.count), dtype=np.int32)  # by the first columns of the set looked at last
     for size in range(1, limit + 1):
         unique: dict[tuple[int, ...], Flags] = {}
+        last: tuple[int, ...] = ()
         for chosen in combinations(range(p), size):
-            smaller = [before[chosen[:gap] + chosen[gap + 1 :]] for gap in range(size)]
-            covered = np.logical_or.reduce(smaller)
-            columns = list(chosen)
-            shown = present[:, columns].all(axis=1)
+            covered = np.logical_or.reduce([before[chosen[:gap] + chosen[gap + 1 :]] for gap in range(size)])
+            shown = np.logical_and.reduce([present[column] for column in chosen])
             if (covered | ~shown).all():  # nobody new can be alone here; who is alone on a part still is
                 unique[chosen] = covered & shown
                 continue
-            groups = equivalence_classes(rows[:, columns])
-            held = np.bincount(groups.of, weights=records, minlength=groups.count)
-            unique[chosen] = (held[groups.of[alone]] == 1) & shown
-            minimal = np.flatnonzero(unique[chosen] & ~covered)
-            by_size[minimal, size - 1] += 1
-            for column in columns:
-                by_column[minimal, column, size - 1] += 1
+            same = next((place for place, column in enumerate(last) if column != chosen[place]), len(last))
+            for place in range(same, size):
+                refine_classes(groups[place], columns[chosen[place]], keys, held, groups[place + 1])
+            last, unique[chosen] = chosen, np.empty(len(alone), dtype=np.bool_)
+            find_alone(groups[size], records, alone, shown, held, unique[chosen])
+            minimal = unique[chosen] & ~covered
+            by_size[size - 1] += minimal
+            for column in chosen:
+                by_column[column, size - 1] += minimal
         before = unique
     pairs = int(2 * (records == 2).sum())
-    return SampleUniques(classes.first[alone], by_size, by_column, n, p, limit, pairs)
+    return SampleUniques(
+        classes.first[alone], by_size.T.copy(), np.moveaxis(by_column, 2, 0).copy(), n, p, limit, pairs
+    )

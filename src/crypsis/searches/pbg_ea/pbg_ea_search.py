@@ -326,7 +326,9 @@ class PbgEaSearch(Search):
             pairs = round(self.crossover_share * self.population / 2)
             single = max(self.population - 2 * pairs, 1)
             applications = (Application(SteppedCrossover(cross, step), pairs), Application(step, single))
-            strategy = Elitist(self.population, applications, fitness, order=DominanceOrder(), copies=1)
+            strategy = Elitist(
+                self.population, applications, fitness, order=DominanceOrder(), copies=1, contestants=2, attempts=10
+            )
         notes = {"candidates": lattice.approximate_size, "exact": False, "rule": encoding.method.rule}
         start = draw_first_pbg_nodes(lattice, rng, self.population)
         return Problem(levels_key, strategy, start, scores, objectives, boxes, notes=notes)
