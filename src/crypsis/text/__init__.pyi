@@ -9,7 +9,6 @@ from crypsis.text.attacks import (
     confidential_text as confidential_text,
     attack_decisions_text as attack_decisions_text,
     proposed_waivers_text as proposed_waivers_text,
-    waive_text as waive_text,
     attack_finding_text as attack_finding_text,
     intruder_text as intruder_text,
     measured_attack_text as measured_attack_text,
