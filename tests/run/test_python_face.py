@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 import crypsis
+from crypsis.cli.front import show_front
 from crypsis.plan.draft import draft
 from crypsis.release import ReleaseLedger
 from crypsis.run.watching import watch_progress
@@ -110,8 +111,60 @@ def test_python_and_init_draft_the_same_demands_limits_and_searches(tmp_path: Pa
 def test_a_demand_that_no_masking_can_meet_is_refused_before_the_search(people: pl.DataFrame) -> None:
     with pytest.raises(crypsis.PlanError, match=r"classes of at least 1000 records are required and the file has 120"):
         crypsis.protect(people, **ROLES, k=1000)
-    with pytest.raises(crypsis.PlanError, match="k: "):
-        crypsis.protect(people, **ROLES, k=0)
+    for k in (0, "five"):
+        with pytest.raises(crypsis.PlanError, match="k: "):
+            crypsis.protect(people, **ROLES, k=k)
+    values = people["diagnosis"].n_unique()
+    lacking = rf"51 different values of 'diagnosis' are required in every class and the file has {values}"
+    with pytest.raises(crypsis.PlanError, match=lacking):
+        crypsis.protect(people, **ROLES, models=crypsis.LDiversity(l=51))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"budget": 5}, "budget: 5 is not a budget; write 60s"),
+        ({"budget": "5 apples"}, "unknown unit 'apples'"),
+        ({"seed": -1}, "a whole number of at least 0"),
+        ({"seed": "mine"}, "a whole number of at least 0"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_in_a_sentence(
+    people: pl.DataFrame, wrong: dict[str, object], said: str
+) -> None:
+    with pytest.raises(crypsis.PlanError, match=said):
+        crypsis.protect(people, **ROLES, **wrong)
+
+
+def test_the_front_prints_as_the_command_line_does(
+    people: pl.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One table for both, as wide as the terminal, in which the solution that is chosen stands."""
+    monkeypatch.setenv("COLUMNS", "90")
+    with crypsis.protect(
+        people,
+        **ROLES,
+        k=3,
+        search=["memetic", "local-recoding"],
+        budget="3 generations",
+        seed=1,
+        folder=tmp_path / "r",
+    ) as run:
+        printed = str(run.front).splitlines()
+        show_front(run.front, run.front.listed)
+        assert printed[:-1] == capsys.readouterr().out.splitlines()[: len(printed) - 1]
+        assert max(map(len, printed)) <= 90
+        for offer in run.front.offers:
+            assert any(line.split()[:1] == [str(offer.solution.number)] for line in printed)
+        none = replace(run.front, everything=())
+        assert "nothing to release" in str(none)
+
+
+def test_a_second_release_into_the_same_folder_says_how_to_go_on(run: crypsis.Run, tmp_path: Path) -> None:
+    why = {f"{kind}:{n}": "invented people only" for kind in crypsis.audits.FindingKind for n in run.original.names}
+    run.release(folder=tmp_path / "out", waivers=why, preview=True)
+    with pytest.raises(crypsis.TableError, match=r"holds an earlier release and is never overwritten.*replaces='"):
+        run.release(folder=tmp_path / "out", waivers=why, preview=True)
 
 
 def test_a_verdict_says_whether_the_demand_is_kept_and_by_how_many(people: pl.DataFrame) -> None:

@@ -211,9 +211,7 @@ def main(commands: typer.Typer = app) -> None:
 def _waive_options(refusal: ReleaseRefused) -> str:
     """The options that let a refused file pass for one release, to be pasted behind the command; empty if none does."""
     options = " ".join(f"--waive {shlex.quote(f'{key}=…')}" for key in (*refusal.findings, *refusal.rules))
-    return (
-        f"\nor let all pass for this release alone, with a reason in place of each …:\n  {options}" if options else ""
-    )
+    return f"\n{refusal.waiving}:\n  {options}" if options else ""
 
 
 LINEAR_ALGEBRA = "OPENBLAS_NUM_THREADS"

@@ -48,9 +48,8 @@ def release(
             raise
         if demands.propose is not None:
             raise ReleaseRefused(f"{refusal.reasons}\n{_propose(refusal, demands.propose)}") from None
-        offered = "to decide about all in one file: --propose FILE writes a [[waive]] table for each finding"
-        keys = refusal.findings, refusal.rules, refusal.proposal
-        raise ReleaseRefused(f"{refusal.reasons}\n{offered}", *keys) from None
+        refusal.reasons += "\nto decide about all in one file: --propose FILE writes a [[waive]] table for each finding"
+        raise
 
 
 def _propose(refusal: ReleaseRefused, proposed: Path) -> str:
@@ -64,9 +63,10 @@ def _propose(refusal: ReleaseRefused, proposed: Path) -> str:
         del words[at : at + 2]
     words += ["--waivers", str(proposed)]
     words += [word for rule in refusal.rules for word in ("--waive", f"{rule}=…")]
+    then = "once what no waiver helps against is mended" if refusal.final else "then"
     return (
         f"{proposed} has a [[waive]] table for each finding: delete those that you decide otherwise, write a reason "
-        f"into every because\nthen: {shlex.join(['crypsis', *words])}"
+        f"into every because\n{then}: {shlex.join(['crypsis', *words])}"
     )
 
 

@@ -110,7 +110,7 @@ class Refusal:
         if parts:
             text = "nothing was released: " + "\nand: ".join(parts)
             keys = tuple(dict.fromkeys(each.key for each in self.findings if each.columns))
-            raise ReleaseRefused(text, keys, waivable, proposed_waivers_text(self.findings))
+            raise ReleaseRefused(text, keys, waivable, proposed_waivers_text(self.findings), bool(self.complaints))
 
 
 MISSED = "\n  no waiver helps against it: mask more, choose another solution, or demand less in the plan"

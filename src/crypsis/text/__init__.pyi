@@ -25,6 +25,7 @@ from crypsis.text.maskings import (
     column_text as column_text,
     exchange_text as exchange_text,
     given_up_text as given_up_text,
+    groups_text as groups_text,
     household_groups_text as household_groups_text,
     grouping_text as grouping_text,
     level_text as level_text,
