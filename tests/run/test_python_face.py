@@ -195,6 +195,8 @@ def test_a_verdict_says_whether_the_demand_is_kept_and_by_how_many(people: pl.Da
     table = crypsis.Table.from_columns({"town": ["a", "a", "a", "b", "b"]}, roles={"town": "quasi"})
     failed, kept = (crypsis.KAnonymity(k=k).judge(table) for k in (3, 2))
     assert str(failed) == failed.statement
+    assert repr(failed).startswith("Verdict(k-anonymity does not hold for 2 of 5 records: 2 attained")
+    assert repr(kept).startswith("Verdict(k-anonymity holds: 2 attained")
     assert failed.statement.startswith(
         "does not hold: 2 of 5 records fail, the worst attains 2; demanded is that every"
     )
