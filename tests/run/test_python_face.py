@@ -123,7 +123,9 @@ def test_python_and_init_draft_the_same_demands_limits_and_searches(tmp_path: Pa
     text = draft(tmp_path / "people.csv", tmp_path / "plan.toml", collected, crypsis.profile(collected), 5)
     drafted = tomllib.loads(text)
     roles = {name: column["role"] for name, column in drafted["columns"].items()}
-    with crypsis.protect(crypsis.to_frame(collected), roles=roles, budget="1 evaluations", seed=1) as run:
+    frame = crypsis.to_frame(collected)
+    assert crypsis.profile(frame).roles == roles
+    with crypsis.protect(frame, roles=roles, budget="1 evaluations", seed=1) as run:
         assert [each.model_dump()["name"] for each in run.plan.search] == [each["name"] for each in drafted["search"]]
         assert run.plan.search[0].name == "composite"
         assert [(each.measure, each.at_most) for each in run.plan.limit] == [("risk", 20.0)]
@@ -142,6 +144,11 @@ def test_a_demand_that_no_masking_can_meet_is_refused_before_the_search(people: 
     lacking = rf"51 different values of 'diagnosis' are required in every class and the file has {values}"
     with pytest.raises(crypsis.PlanError, match=lacking):
         crypsis.protect(people, **ROLES, models=crypsis.LDiversity(l=51))
+
+
+def test_where_nothing_is_known_to_others_the_suggested_roles_are_named(people: pl.DataFrame) -> None:
+    with pytest.raises(crypsis.PlanError, match=r"no column is a quasi-identifier.*crypsis\.profile\(data\)\.roles"):
+        crypsis.protect(people)
 
 
 @pytest.mark.parametrize(

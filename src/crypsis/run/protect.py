@@ -109,6 +109,12 @@ def protect(
         "hierarchies": hierarchies or {},
     }
     table = as_table(data) if not any(len(each) for each in given.values()) else wrap(data, **given)
+    if not table.quasi_identifiers:
+        raise PlanError(
+            "protect: no column is a quasi-identifier, so nothing would be protected; name in quasi_identifiers what "
+            "an intruder may know of people, or read crypsis.profile(data) and begin with "
+            "roles=crypsis.profile(data).roles"
+        )
     k = cast(KAnonymity, known_models.build("k-anonymity", k=k)).k  # a k that cannot be is refused by its own sentence
     table = draft_hierarchies(table)
     drafted = draft_sections(table, k)
