@@ -188,7 +188,7 @@ def tabulated(known: dict[str, dict[str, Any]]) -> list[str]:
             if each is None or isinstance(each, str):
                 cells.append("–" if each else "not reached")
             else:
-                cells.append(f"{each[0]} ({each[1]:.1f} %)" if each[0] else "0" if each[2] else "none may be released")
+                cells.append(f"{each[0]} ({each[1]:.1f} %)" if each[0] else "0" if each[2] else "×")
         lines.append(f"| {title} | {' | '.join(cells)} |")
     return lines
 

@@ -25,6 +25,16 @@ def test_names_survive_the_import_of_everything() -> None:
     assert answer.stdout.strip() == "[]"
 
 
+def test_names_stand_by_subject_in_their_packages_without_a_further_import() -> None:
+    code = (
+        "import crypsis; "
+        "print(crypsis.measures.ClassRisk is crypsis.ClassRisk, 'KAnonymity' in dir(crypsis.privacy), "
+        "'composite' in crypsis.searches.searches, crypsis.audits.audit is crypsis.audit)"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.split() == ["True"] * 4
+
+
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
         crypsis.no_such_name  # noqa: B018

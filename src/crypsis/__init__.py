@@ -1,8 +1,9 @@
 """Crypsis: anonymise microdata by evolution.
 
-The public names are loaded when first used, so that `import crypsis` and `crypsis --help` stay light. The
-registries of measures and searches are `crypsis.measures.measures` and `crypsis.searches.searches`; those of methods,
-partitioners and models stand here.
+The public names are loaded when first used, so that `import crypsis` and `crypsis --help` stay light. They stand here
+and, by subject, in the packages that define them: `crypsis.measures`, `crypsis.masking`, `crypsis.privacy` and others.
+The registries of measures and searches are `crypsis.measures.measures` and `crypsis.searches.searches`; those of
+methods, partitioners and models stand here.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ __all__ = list(public_names(__name__))
 def __getattr__(name: str) -> Any:
     if name in (public := public_names(__name__)):
         return getattr(import_module(public[name]), name)
+    if f"{__name__}.{name}" in public.values():
+        return import_module(f"{__name__}.{name}")
     for package, registry in _REGISTRIES if name[:1].isupper() else ():
         known = getattr(import_module(package), registry)
         for cls in (known[each] for each in known):

@@ -7,6 +7,7 @@ records, since messages appear in logs and terminals.
 from __future__ import annotations
 
 import difflib
+import json
 from collections import Counter
 from collections.abc import Iterable
 
@@ -46,13 +47,36 @@ class EngineLost(EngineError):
 class ReleaseRefused(CrypsisError):
     """A file does not keep its guarantee and is not published. Exit code 1.
 
-    `proposal`: tables for the plan that would let the file pass, their reasons left to be written; empty if none would.
-    `rules`: broken rules that would have to be waived beside it.
+    `reasons`: why, and what to write into a plan. `findings`, `rules`: keys of what may pass if somebody says why.
+    `proposal`: tables for the plan that would let the findings pass, their reasons left to be written. `final`: whether
+    something stands beside them against which no waiver helps.
     """
 
-    def __init__(self, message: str, proposal: str = "", rules: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
-        self.proposal, self.rules = proposal, rules
+    def __init__(
+        self,
+        reasons: str,
+        findings: tuple[str, ...] = (),
+        rules: tuple[str, ...] = (),
+        proposal: str = "",
+        final: bool = False,
+    ) -> None:
+        super().__init__(reasons, findings, rules, proposal, final)
+        self.reasons, self.findings, self.rules, self.proposal, self.final = reasons, findings, rules, proposal, final
+
+    def __str__(self) -> str:
+        """The reasons, and what lets the file pass from Python."""
+        keys = (*self.findings, *self.rules)
+        if not keys:
+            return self.reasons
+        waived = ", ".join(f'{json.dumps(key, ensure_ascii=False)}: "…"' for key in keys)
+        roles = "roles of columns are arguments of the call that searched; " if self.findings else ""
+        return f"{self.reasons}\nin Python: {roles}{self.waiving}:\n  waivers={{{waived}}}"
+
+    @property
+    def waiving(self) -> str:
+        """What waivers do about it, in words that a list of them ends."""
+        start = "what a waiver helps against passes" if self.final else "all of it passes"
+        return f"{start}, for this release alone, with a reason in place of each …"
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

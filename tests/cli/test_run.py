@@ -10,13 +10,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from cli.test_commands import crypsis
 from crypsis.cli.front import show_front
-from crypsis.run import Run
+from crypsis.measures.objective import Complaint, Evaluation
+from crypsis.run import Front, Run, Solution
 from run.runs import PLAN, begun, bits, finished, folder_with
 
 COMMAND = [sys.executable, "-c", "from crypsis.cli import main; main()"]
@@ -64,13 +64,12 @@ def test_a_run_says_in_the_end_how_far_it_came(plan: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("lost, words", [(1, "1 more solution would be"), (2, "2 more solutions would be")])
 def test_solutions_out_of_reach_are_counted(lost: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    beyond = [
-        SimpleNamespace(
-            number=n, complaints=["k is 2"], feasible=False, baseline=True, evaluation=SimpleNamespace(figures={})
-        )
+    missed = (Complaint("limit", "k", 5, 2),)
+    beyond = (
+        Solution(n, 0, "memetic", "aggregation", "", {}, Evaluation({"loss": n, "risk": 9.0 - n}, complaints=missed))
         for n in range(lost)
-    ]
-    show_front(SimpleNamespace(axes=(), offers=(), everything=beyond, baselines=(), beaten=(), out_of_reach=beyond), ())
+    )
+    show_front(Front(tuple(beyond)), ())
     assert words in capsys.readouterr().out
 
 

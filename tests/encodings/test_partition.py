@@ -32,7 +32,7 @@ def test_a_genome_by_hand() -> None:
     assert masked.column("town").tolist() == [0, 0, 0, 0, 1], "of two towns as frequent, the first"
     assert masked.column("ill") is table.column("ill")
     description = encoding.describe(genome, masked)
-    assert description.message == "2 groups of 2 to 2 similar records share their age, town"
+    assert description.message == "2 groups of 2 similar records share their age, town"
     assert {name: description.facts[name] for name in ("k", "effective_k", "groups")} == {
         "k": 2, "effective_k": 2, "groups": 2
     }  # fmt: skip

@@ -271,6 +271,19 @@ def test_the_first_page_fits_on_a_sheet_of_paper(bundle: Path, tmp_path: Path) -
         apart.submit(measure).result()
 
 
+def test_an_officer_signs_on_one_sheet_that_names_the_release_however_long_its_names_are(bundle: Path) -> None:
+    """What does not fit goes on to a second sheet: the sign-off stays whole, every sheet says what it belongs to."""
+    inside = json.loads(text(bundle, "internal/report.json"))
+    odd = 'Wages </style><b> of "5" \\ towns'
+    page = internal_html({**inside, "title": odd})
+    assert "@bottom-left { content: \"Wages  /style  b  of '5'   towns — internal report\"" in page
+    assert page.count("</style>") == 1
+    signed = page[page.index('<div class="sign">') :]
+    assert "7 Sign-off of Wages &lt;/style&gt;" in signed
+    assert f"written {inside['written']}" in signed.partition("</h2>")[0]
+    assert ".sign { margin-top: 3rem; break-inside: avoid; }" in page
+
+
 def test_the_external_figures_are_rounded(bundle: Path) -> None:
     for reading in json.loads(text(bundle, "public/report.json"))["losses"]:
         assert reading["value"] == float(f"{reading['value']:.4g}")

@@ -49,6 +49,22 @@ def test_an_outline_has_the_ends_the_offers_and_what_lies_apart() -> None:
     assert FRONT.outline(3) == FRONT.solutions
 
 
+def test_an_offer_behind_the_front_is_listed_and_says_what_loses_less() -> None:
+    """No. 1 loses least and keeps few answers; no. 2 keeps clearly more at no more risk, and is offered."""
+
+    def keeping(number: int, loss: float, risk: float, analyses: float) -> Solution:
+        figures = {"loss": loss, "risk": risk, "k": 5.0, "analyses": analyses}
+        return Solution(number, 0, "memetic", "aggregation", "words", {}, Evaluation(figures))
+
+    front = Front((keeping(1, 10, 9, 60), keeping(2, 12, 9, 90)))
+    assert [s.number for s in front] == [1]
+    assert [s.number for s in front.listed] == [1, 2]
+    assert front.default().number == 2
+    said = front.why(front.offers[0])
+    assert said.startswith("The least loss of the files most worth choosing: 12 % (no. 1 loses 10 % and keeps 60 %")
+    assert "on the front" not in said
+
+
 @pytest.mark.parametrize(
     ("condition", "numbers"),
     [

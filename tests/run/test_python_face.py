@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import re
 import tomllib
 from dataclasses import replace
 from itertools import pairwise
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 import crypsis
+from crypsis.cli.front import show_front
 from crypsis.plan.draft import draft
 from crypsis.release import ReleaseLedger
 from crypsis.run.watching import watch_progress
@@ -77,6 +79,29 @@ def test_a_frame_has_the_library_of_the_original_and_neither_its_index_nor_unuse
         assert "hermit" not in str(getattr(safe["district"].dtype, "categories", ""))
 
 
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_a_frame_has_the_types_of_the_original(people: pl.DataFrame, library: str) -> None:
+    """Whole numbers with holes, text, truth values, categories and days, as pandas and pyarrow hold them."""
+    ages = [None, *people["age"].to_list()[1:]]
+    given = pd.DataFrame({"age": pd.array(ages, dtype="Int64"), "weeks": np.arange(120, dtype="int16")})
+    given["sex"] = pd.Series(people["sex"].to_list(), dtype=object)
+    given["district"] = pd.Categorical(people["district"].to_list())
+    given["old"] = given["age"].fillna(0).to_numpy() > 40
+    given["born"] = pd.Timestamp("2026-01-01") - pd.to_timedelta(given["age"].fillna(30).astype(int) * 365, unit="D")
+    frame = given if library == "pandas" else pa.Table.from_pandas(given, preserve_index=False)
+    known = ["age", "sex", "district", "old", "born"]
+    settings = {"limits": {}, "k": 3, "search": "memetic", "budget": "1 generations", "seed": 1}
+    with crypsis.protect(frame, quasi_identifiers=known, roles={"weeks": "other"}, **settings) as run:
+        safe = run.frame("best")
+    if library == "pandas":
+        assert [str(safe[name].dtype) for name in safe] == [str(given[name].dtype) for name in safe]
+    else:
+        assert [str(field.type) for field in safe.schema] == [
+            str(frame.schema.field(n).type) for n in safe.column_names
+        ]
+        assert not any(field.metadata for field in safe.schema)
+
+
 def test_rows_of_a_frame_are_shuffled(run: crypsis.Run) -> None:
     kept = run.decode().take(run.decode().kept).column("income")
     shown = run.frame()["income"].to_numpy()
@@ -98,7 +123,9 @@ def test_python_and_init_draft_the_same_demands_limits_and_searches(tmp_path: Pa
     text = draft(tmp_path / "people.csv", tmp_path / "plan.toml", collected, crypsis.profile(collected), 5)
     drafted = tomllib.loads(text)
     roles = {name: column["role"] for name, column in drafted["columns"].items()}
-    with crypsis.protect(crypsis.to_frame(collected), roles=roles, budget="1 evaluations", seed=1) as run:
+    frame = crypsis.to_frame(collected)
+    assert crypsis.profile(frame).roles == roles
+    with crypsis.protect(frame, roles=roles, budget="1 evaluations", seed=1) as run:
         assert [each.model_dump()["name"] for each in run.plan.search] == [each["name"] for each in drafted["search"]]
         assert run.plan.search[0].name == "composite"
         assert [(each.measure, each.at_most) for each in run.plan.limit] == [("risk", 20.0)]
@@ -110,14 +137,73 @@ def test_python_and_init_draft_the_same_demands_limits_and_searches(tmp_path: Pa
 def test_a_demand_that_no_masking_can_meet_is_refused_before_the_search(people: pl.DataFrame) -> None:
     with pytest.raises(crypsis.PlanError, match=r"classes of at least 1000 records are required and the file has 120"):
         crypsis.protect(people, **ROLES, k=1000)
-    with pytest.raises(crypsis.PlanError, match="k: "):
-        crypsis.protect(people, **ROLES, k=0)
+    for k in (0, "five"):
+        with pytest.raises(crypsis.PlanError, match="k: "):
+            crypsis.protect(people, **ROLES, k=k)
+    values = people["diagnosis"].n_unique()
+    lacking = rf"51 different values of 'diagnosis' are required in every class and the file has {values}"
+    with pytest.raises(crypsis.PlanError, match=lacking):
+        crypsis.protect(people, **ROLES, models=crypsis.LDiversity(l=51))
+
+
+def test_where_nothing_is_known_to_others_the_suggested_roles_are_named(people: pl.DataFrame) -> None:
+    with pytest.raises(crypsis.PlanError, match=r"no column is a quasi-identifier.*crypsis\.profile\(data\)\.roles"):
+        crypsis.protect(people)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"budget": 5}, "budget: 5 is not a budget; write 60s"),
+        ({"budget": "5 apples"}, "unknown unit 'apples'"),
+        ({"seed": -1}, "a whole number of at least 0"),
+        ({"seed": "mine"}, "a whole number of at least 0"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_in_a_sentence(
+    people: pl.DataFrame, wrong: dict[str, object], said: str
+) -> None:
+    with pytest.raises(crypsis.PlanError, match=said):
+        crypsis.protect(people, **ROLES, **wrong)
+
+
+def test_the_front_prints_as_the_command_line_does(
+    people: pl.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One table for both, as wide as the terminal, in which the solution that is chosen stands."""
+    monkeypatch.setenv("COLUMNS", "90")
+    with crypsis.protect(
+        people,
+        **ROLES,
+        k=3,
+        search=["memetic", "local-recoding"],
+        budget="3 generations",
+        seed=1,
+        folder=tmp_path / "r",
+    ) as run:
+        printed = str(run.front).splitlines()
+        show_front(run.front, run.front.listed)
+        assert printed[:-1] == capsys.readouterr().out.splitlines()[: len(printed) - 1]
+        assert max(map(len, printed)) <= 90
+        for offer in run.front.offers:
+            assert any(line.split()[:1] == [str(offer.solution.number)] for line in printed)
+        none = replace(run.front, everything=())
+        assert "nothing to release" in str(none)
+
+
+def test_a_second_release_into_the_same_folder_says_how_to_go_on(run: crypsis.Run, tmp_path: Path) -> None:
+    why = {f"{kind}:{n}": "invented people only" for kind in crypsis.audits.FindingKind for n in run.original.names}
+    run.release(folder=tmp_path / "out", waivers=why, preview=True)
+    with pytest.raises(crypsis.TableError, match=r"holds an earlier release and is never overwritten.*replaces='"):
+        run.release(folder=tmp_path / "out", waivers=why, preview=True)
 
 
 def test_a_verdict_says_whether_the_demand_is_kept_and_by_how_many(people: pl.DataFrame) -> None:
     table = crypsis.Table.from_columns({"town": ["a", "a", "a", "b", "b"]}, roles={"town": "quasi"})
     failed, kept = (crypsis.KAnonymity(k=k).judge(table) for k in (3, 2))
     assert str(failed) == failed.statement
+    assert repr(failed).startswith("Verdict(k-anonymity does not hold for 2 of 5 records: 2 attained")
+    assert repr(kept).startswith("Verdict(k-anonymity holds: 2 attained")
     assert failed.statement.startswith(
         "does not hold: 2 of 5 records fail, the worst attains 2; demanded is that every"
     )
@@ -133,7 +219,7 @@ def test_improvements_are_logged_without_values(
         crypsis.protect(people, **ROLES, k=3, search="local-recoding", budget="2 generations", progress=True).close()
     lines = [record.message for record in caplog.records if record.name == "crypsis"]
     assert lines
-    assert all("solutions, loss from" in line for line in lines)
+    assert all(re.search(r": (1 solution|[2-9] solutions), loss from", line) for line in lines)
     assert all(one != other for one, other in pairwise(lines)), "one line for each improvement"
     assert "local-recoding" in capsys.readouterr().err
     caplog.clear()

@@ -45,11 +45,17 @@ def bars_svg(title: str, labels: Sequence[str], before: Sequence[float], after: 
     return _picture(left + wide + 12, top + high + 78, drawn)
 
 
+APART = 2.5
+"""Times the second largest risk by which the largest is marked at the edge of a front instead of setting its scale."""
+
+
 def draw_front_svg(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> str:
     """Draw the front as an SVG picture: loss against risk, one mark per solution."""
     left, top, wide, high = 58.0, 46.0, 560.0, 320.0
     across = nice_ticks(max([float(point["loss"]) for point in points], default=1.0))
-    up = nice_ticks(max([float(point["risk"]) for point in points], default=1.0))
+    risks = sorted((float(point["risk"]) for point in points), reverse=True) or [1.0]
+    apart = len(risks) > 1 and risks[0] > APART * risks[1] > 0  # one far above all others would press them together
+    up = nice_ticks(risks[apart])
     families = dict.fromkeys(str(point["family"]) for point in points)
     colours = {family: FAMILIES[place % len(FAMILIES)] for place, family in enumerate(families)}
     drawn = [
@@ -60,9 +66,13 @@ def draw_front_svg(points: Sequence[Mapping[str, Any]], loss: str, risk: str) ->
     taken: list[tuple[float, float, float]] = []  # names already written: left, right and height
     for point in points:
         x = left + wide * float(point["loss"]) / across[-1]
-        y = top + high - high * float(point["risk"]) / up[-1]
+        beyond_top = apart and float(point["risk"]) > up[-1]
+        y = top if beyond_top else top + high - high * float(point["risk"]) / up[-1]
         colour = colours[str(point["family"])]
-        if point["kind"] == "baseline":
+        if beyond_top:
+            corners = f"{_n(x)},{_n(y - 6)} {_n(x - 5)},{_n(y + 3)} {_n(x + 5)},{_n(y + 3)}"
+            drawn.append(f'<polygon points="{corners}" fill="{colour}"/>')
+        elif point["kind"] == "baseline":
             drawn.append(_box(x - 3.5, y - 3.5, 7, 7, colour))
         else:
             drawn.append(f'<circle cx="{_n(x)}" cy="{_n(y)}" r="4" fill="{colour}"/>')
@@ -70,6 +80,7 @@ def draw_front_svg(points: Sequence[Mapping[str, Any]], loss: str, risk: str) ->
             drawn.append(f'<circle cx="{_n(x)}" cy="{_n(y)}" r="9" fill="none" stroke="{INK}" stroke-width="2"/>')
         if point["kind"] != "solution":
             name, beyond = str(point["name"])[:40], x > left + 0.75 * wide
+            name += f", {float(point['risk']):.3g} %" if beyond_top else ""
             # A name near the right edge stands on the left of its mark, and no name on another one.
             first = x - 11 - LETTER * len(name) if beyond else x + 11
             height = y - 7

@@ -9,6 +9,7 @@ import atexit
 import gc
 import os
 import re
+import shlex
 import sys
 import traceback
 from contextlib import suppress
@@ -183,7 +184,7 @@ def main(commands: typer.Typer = app) -> None:
         gc.set_threshold(50_000, 20, 20)  # imports make many objects and no garbage: a tenth of their time
         commands()
     except ReleaseRefused as refusal:
-        _fail(str(refusal), 1)
+        _fail(refusal.reasons + _waive_options(refusal), 1)
     except (EngineLost, Interrupted) as lost:
         _fail(str(lost), 3)
     except CrypsisError as error:
@@ -205,6 +206,12 @@ def main(commands: typer.Typer = app) -> None:
             f"place alone",
             70,
         )
+
+
+def _waive_options(refusal: ReleaseRefused) -> str:
+    """The options that let a refused file pass for one release, to be pasted behind the command; empty if none does."""
+    options = " ".join(f"--waive {shlex.quote(f'{key}=…')}" for key in (*refusal.findings, *refusal.rules))
+    return f"\n{refusal.waiving}:\n  {options}" if options else ""
 
 
 LINEAR_ALGEBRA = "OPENBLAS_NUM_THREADS"

@@ -10,8 +10,9 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.options import Roles
-from crypsis.cli.output import figure, say, say_json, show_spinner, table, warn
+from crypsis.cli.output import figure, say, say_json, show_spinner, warn
 from crypsis.errors import TableError
+from crypsis.html_tables import table
 
 if TYPE_CHECKING:
     from crypsis.privacy.model import PrivacyModel, Verdict

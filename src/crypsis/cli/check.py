@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crypsis.cli import options, rulebooks
-from crypsis.cli.output import figure, say, say_json, show_spinner, table
+from crypsis.cli.output import figure, say, say_json, show_spinner
 from crypsis.errors import PlanError
+from crypsis.html_tables import table
 
 if TYPE_CHECKING:
     from crypsis.plan.checking import Check, Estimate

@@ -14,7 +14,8 @@ from typing import Annotated
 import typer
 
 from crypsis.cli import options
-from crypsis.cli.output import say, say_json, show_spinner, table
+from crypsis.cli.output import say, say_json, show_spinner
+from crypsis.html_tables import table
 
 NEEDED = (
     "numpy",

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from crypsis.cli import options
 from crypsis.cli.options import pairs
-from crypsis.cli.output import count_characters_of_line, figure, say, say_json, table, table_with_text
+from crypsis.cli.output import figure, say, say_json
+from crypsis.html_tables import table
 
 if TYPE_CHECKING:
     from crypsis.run import Front, Solution
 
-FEWEST_IN_COMMON = 3
-"""Words that all descriptions of a method end with, from which on they are said once."""
 OUTLINE = 12
 """Solutions listed at the end of a run; `crypsis front` lists them all."""
 
@@ -47,7 +44,7 @@ def front(
 
     with Run.open(folder) as opened:
         found = opened.reweigh(_importances(importance)) if importance else opened.front
-    chosen = found.everything if everything else found.solutions
+    chosen = found.everything if everything else found.listed
     if where:
         chosen = found.where(where, chosen)
     if json:
@@ -99,7 +96,7 @@ def _importances(texts: Sequence[str]) -> dict[str, float]:
 
 def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dict[str, Any]:
     """A front as plain data."""
-    listed = found.solutions if chosen is None else chosen
+    listed = found.listed if chosen is None else chosen
     return {
         "axes": list(found.axes),
         "default": found.offers[0].solution.number if found.offers else None,
@@ -115,15 +112,11 @@ def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dic
 
 def show_front(found: Front, chosen: Sequence[Solution]) -> None:
     """Print solutions of a front, its baselines, and what is not on it for which reason."""
-    from crypsis.measures.objective import ALL_KNOWING, ANALYSES_KEPT
+    from crypsis.measures.objective import ALL_KNOWING
 
-    axes: list[str] = [name for name in ("loss", "risk", "uses") if name in found.axes]
-    if any(ALL_KNOWING in solution.evaluation.figures for solution in found.everything):
-        axes.insert(2, ALL_KNOWING)
-    if any(solution.evaluation.figures.get(ANALYSES_KEPT) is not None for solution in found.everything):
-        axes.append(ANALYSES_KEPT)
+    axes = found.columns_shown
     if chosen:
-        _show_solutions(found, chosen, axes)
+        say(found.table_text(chosen))
     else:
         say("no solution that may be released" + ("" if found.everything else " was measured yet"))
         if not any(solution.feasible for solution in found.everything):
@@ -146,7 +139,7 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
     if beside:
         say()
         say("baselines")
-        _show_solutions(found, beside, axes)
+        say(found.table_text(beside))
     for own, winner in found.beaten if listed else ():
         figures = ", ".join(f"{axis} {figure(own.figure(axis))}" for axis in axes)
         say(f"not on the front: {own.title} (e.g. no. {own.number}: {figures}; no. {winner.number} is better)")
@@ -181,59 +174,3 @@ def _show_offers(found: Front) -> None:
         number = offers[0].solution.number
         say(f"{offer_title_for_reports([o.name for o in offers])} (--pick {offers[0].name}{default}): no. {number}")
         say(f"  {found.why(offers[0])}")
-
-
-def _show_solutions(found: Front, listed: Sequence[Solution], axes: Sequence[str]) -> None:
-    """A table of solutions, above which is said once what all of a method do; `crypsis show` tells the rest of each."""
-    common = find_common_endings([(each.title, _first_clause(each)) for each in listed])
-    for title, ending in common.items():
-        say(fill(f"{title}: … {ending}", count_characters_of_line(), subsequent_indent="  "))
-    if common:
-        say()
-    rows = [_line(each, axes, found, common.get(each.title, "")) for each in listed]
-    head = ("no.", "method", *axes, "k", "suppressed", "description")
-    say(table_with_text(head, rows, right=[0, *range(2, 4 + len(axes))]))
-
-
-def _first_clause(solution: Solution) -> str:
-    return solution.message.split("; ")[0]
-
-
-def find_common_endings(described: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Method → the words with which the descriptions of all its solutions end, where several words do.
-
-    >>> find_common_endings([("mdav", "9 groups share their age, sex"), ("mdav", "7 groups share their age, sex")])
-    {'mdav': 'groups share their age, sex'}
-    """
-    found = {}
-    for title in dict.fromkeys(title for title, _ in described):
-        texts = list(dict.fromkeys(text for own, text in described if own == title))
-        backwards = zip(*(reversed(text.split()) for text in texts), strict=False)
-        common = [words[0] for words in takewhile(lambda words: len(set(words)) == 1, backwards)]
-        if len(texts) > 1 and FEWEST_IN_COMMON <= len(common) < min(len(text.split()) for text in texts):
-            found[title] = " ".join(reversed(common))
-    return found
-
-
-def _line(solution: Solution, axes: Sequence[str], found: Front, common: str) -> tuple[str, ...]:
-    standing, words = _format_standing(solution, found), _first_clause(solution)
-    words = f"{words.removesuffix(common).rstrip()} …" if common else words
-    return (
-        str(solution.number),
-        solution.title,
-        *(figure(solution.figure(axis)) for axis in axes),
-        figure(solution.figure("k")),
-        figure(solution.figure("suppressed")),
-        f"{standing}: {words}" if standing else words,
-    )
-
-
-def _format_standing(solution: Solution, found: Front) -> str:
-    """What a solution is offered as, and how many of its columns are ruined."""
-    from crypsis.measures.utility.card import ruined_columns
-
-    if not solution.feasible:
-        return "not releasable"
-    ruined = len(ruined_columns(found.ruins(solution)))
-    offered = [offer.name for offer in found.offers if offer.solution.number == solution.number]
-    return ", ".join([*offered, *([f"{ruined} ruined"] if ruined else [])])

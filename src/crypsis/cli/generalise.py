@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from crypsis.cli import options, rulebooks
-from crypsis.cli.output import figure, say, say_json, say_released, show_spinner, table
+from crypsis.cli.output import figure, say, say_json, say_released, show_spinner
 from crypsis.errors import EngineError, PlanError, ReleaseRefused, listing
+from crypsis.html_tables import table
 
 if TYPE_CHECKING:
     import polars as pl

@@ -324,8 +324,11 @@ class Demands:
     rulebook: RulebookName = None
     waive: Waive = None
     waivers: Annotated[
-        Path | None,
-        typer.Option(help="file of [[waive]] tables as --propose writes it, a reason in each", show_default=False),
+        list[Path] | None,
+        typer.Option(
+            help="file of [[waive]] tables as --propose writes it, a reason in each; may be repeated",
+            show_default=False,
+        ),
     ] = None
     propose: Annotated[
         Path | None,

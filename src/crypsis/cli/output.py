@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from crypsis.html_tables import cell_text
 
 if TYPE_CHECKING:
     from crypsis.release import Verification
@@ -39,81 +39,9 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else str(value)
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
-    """Aligned columns of plain text; `right` lists the columns of numbers."""
-    from rich.cells import cell_len
-
-    cells = [list(headers), *([str(cell) for cell in row] for row in rows)]
-    widths = [max(cell_len(row[place]) for row in cells) for place in range(len(headers))]
-    flush = set(right)
-
-    def line(row: Sequence[str]) -> str:
-        padded = [
-            " " * (width - cell_len(cell)) + cell if place in flush else cell + " " * (width - cell_len(cell))
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        return "  ".join(padded).rstrip()
-
-    rule = "  ".join("─" * width for width in widths)
-    return "\n".join([line(cells[0]), rule, *(line(row) for row in cells[1:])])
-
-
-FALLBACK = 120
-"""Characters of a line where no terminal and no COLUMNS says how many there are."""
-BELOW = 5
-"""Characters by which a text below the figures of its row is moved in."""
-LEAST_BESIDE = 36
-"""Characters that a text needs beside the figures of its row; else it stands below them."""
-
-
-def count_characters_of_line() -> int:
-    """Characters of a line of the terminal."""
-    return shutil.get_terminal_size((FALLBACK, 24)).columns
-
-
-def table_with_text(
-    headers: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = (), width: int | None = None
-) -> str:
-    """Aligned columns whose last is text: it is broken beside the others, or stands below them on a narrow terminal.
-
-    >>> print(table_with_text(("no.", "what"), [("7", "a short one"), ("12", "one of several words")], [0], width=44))
-    no.  what
-    ───  ────────────────────
-      7  a short one
-     12  one of several words
-    >>> print(table_with_text(("no.", "what"), [("7", "a rather long one")], [0], width=17))
-    no.
-    ───
-      7
-         a rather
-         long one
-    """
-    from rich.cells import cell_len
-
-    listed = [tuple(map(str, row)) for row in rows]
-    lines = table(headers[:-1], [row[:-1] for row in listed], right).split("\n")
-    used, width = max(map(cell_len, lines[:2])), width or count_characters_of_line()
-    room, below = width - used - 2, width - BELOW
-    if room < min(LEAST_BESIDE, max(map(cell_len, (headers[-1], *(row[-1] for row in listed))))):
-        found = lines[:2]
-        for line, row in zip(lines[2:], listed, strict=True):
-            found += [line, *(f"{' ' * BELOW}{part}" for part in wrap(row[-1], below))]
-        return "\n".join(found)
-    broken = [wrap(row[-1], room) or [""] for row in listed]
-    widest = max(map(cell_len, (headers[-1], *(part for parts in broken for part in parts))))
-    pad = used + 2
-    found = [f"{lines[0]}{' ' * (pad - cell_len(lines[0]))}{headers[-1]}", f"{lines[1]}  {'─' * widest}"]
-    for line, parts in zip(lines[2:], broken, strict=True):
-        found.append(f"{line}{' ' * (pad - cell_len(line))}{parts[0]}".rstrip())
-        found += [" " * pad + part for part in parts[1:]]
-    return "\n".join(found)
-
-
 def figure(value: float | None) -> str:
     """A number with four significant digits; JSON has all of them."""
-    if value is None:
-        return "–"
-    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.4g}"
+    return cell_text(None if value is None else float(value))
 
 
 def say_released(folder: Path, found: Verification) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,23 +44,29 @@ def release(
             return
         _release_file(file, bundle, demands, columns, original, json)
     except ReleaseRefused as refusal:
-        raise ReleaseRefused(f"{refusal}{_propose(refusal, file, bundle.out, demands.propose)}") from None
+        if not refusal.proposal:
+            raise
+        if demands.propose is not None:
+            raise ReleaseRefused(f"{refusal.reasons}\n{_propose(refusal, demands.propose)}") from None
+        refusal.reasons += "\nto decide about all in one file: --propose FILE writes a [[waive]] table for each finding"
+        raise
 
 
-def _propose(refusal: ReleaseRefused, file: Path, out: Path, proposed: Path | None) -> str:
-    """Write the tables that would let a refused file pass, and say how to release it then; nothing where none would."""
+def _propose(refusal: ReleaseRefused, proposed: Path) -> str:
+    """Write the tables that would let a refused file pass, and say how to release it then."""
     from crypsis.table.atomic_files import write_atomically
 
-    if not refusal.proposal:
-        return ""
-    if proposed is None:
-        return "\nall at once: --propose FILE writes a [[waive]] table for each, whose reason you fill in"
     write_atomically(proposed, refusal.proposal.encode())
-    words = ["crypsis", "release", str(file), "-o", str(out), "--waivers", str(proposed)]
+    words = [word for word in sys.argv[1:] if not word.startswith("--propose=")]
+    if "--propose" in words:
+        at = words.index("--propose")
+        del words[at : at + 2]
+    words += ["--waivers", str(proposed)]
     words += [word for rule in refusal.rules for word in ("--waive", f"{rule}=…")]
+    then = "once what no waiver helps against is mended" if refusal.final else "then"
     return (
-        f"\n{proposed} has a [[waive]] table for each finding: delete those that you decide otherwise, write a reason "
-        f"into every because, and add --waivers {proposed}\nthen: {shlex.join(words)}"
+        f"{proposed} has a [[waive]] table for each finding: delete those that you decide otherwise, write a reason "
+        f"into every because\n{then}: {shlex.join(['crypsis', *words])}"
     )
 
 
@@ -67,7 +74,7 @@ def _waivers(document: Plan | None, demands: Demands) -> dict[str, str]:
     """Waivers of the plan, of a file and of the command, the last one said wins."""
     from crypsis.plan.document import read_waivers
 
-    filed = read_waivers(demands.waivers) if demands.waivers is not None else {}
+    filed = {key: reason for path in demands.waivers or () for key, reason in read_waivers(path).items()}
     return {**(document.waivers() if document else {}), **filed, **rulebooks.waivers_of(demands.waive)}
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crypsis.cli import options
-from crypsis.cli.output import say, say_json, table
+from crypsis.cli.output import say, say_json
+from crypsis.html_tables import table
 
 if TYPE_CHECKING:
     from crypsis.rulebook import Rulebook, RuleResult

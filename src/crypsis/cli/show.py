@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crypsis.cli import options
-from crypsis.cli.output import figure, say, say_json, show_spinner, table
+from crypsis.cli.output import figure, say, say_json, show_spinner
+from crypsis.html_tables import table
 
 if TYPE_CHECKING:
     from crypsis.measures.utility import UtilityCard

@@ -19,7 +19,7 @@ from crypsis.masking.representatives import Representative, moments_representati
 from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.suppression import count_blanked_cells
 from crypsis.table.table import Table
-from crypsis.text import blanked_text, given_up_text, treatments_text
+from crypsis.text import blanked_text, given_up_text, groups_text, treatments_text
 
 WAYS = tuple(Representative)
 
@@ -77,10 +77,7 @@ class CompositeEncoding(RememberingEncoding):
         by_way: dict[str, list[str]] = defaultdict(list)
         for name, way in zip(self.names, genes.treatments, strict=True):
             by_way[str(way)].append(name)
-        message = (
-            f"{len(sizes)} groups of {int(sizes.min())} to {int(sizes.max())} similar records, each publishing "
-            f"{treatments_text(by_way)}"
-        )
+        message = f"{groups_text(sizes.tolist())} similar records, each publishing {treatments_text(by_way)}"
         lost = moments_representatives_lose(
             self.table, dict(zip(self.names, genes.treatments, strict=True)), len(sizes)
         )

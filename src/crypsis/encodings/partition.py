@@ -23,7 +23,7 @@ from crypsis.masking.scaling import cut_scaled_groups, scaling_strata
 from crypsis.table.equivalence_classes import equivalence_class_sizes
 from crypsis.table.suppression import count_blanked_cells
 from crypsis.table.table import Table
-from crypsis.text import blanked_text, given_up_text, representatives_text
+from crypsis.text import blanked_text, given_up_text, groups_text, representatives_text
 
 LACKING = "others of their group lack a value"
 TAIL = 2
@@ -60,8 +60,7 @@ class PartitionEncoding(RememberingEncoding):
         smallest = equivalence_class_sizes(masked, self.table.quasi_identifiers or list(self.names))
         effective = int(np.nanmin(smallest)) if len(smallest) else 0
         message = (
-            f"{len(sizes)} groups of {int(sizes.min())} to {int(sizes.max())} similar records share their "
-            f"{', '.join(self.names)}"
+            f"{groups_text(sizes.tolist())} similar records share their {', '.join(self.names)}"
         ) + representatives_text(*self._words(decode_partition_representatives(genome)))
         ways = {name: decode_partition_representatives(genome).of(self.table.attribute(name)) for name in self.names}
         lost = moments_representatives_lose(self.table, ways, len(sizes))

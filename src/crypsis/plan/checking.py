@@ -22,10 +22,12 @@ from crypsis.plan.document import Plan, load
 from crypsis.plan.sections import Use, read_plan_budget
 from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import KAnonymity
+from crypsis.privacy.demands import ConfidentialModel
 from crypsis.privacy.diversity import LDiversity
 from crypsis.privacy.households import HouseholdKAnonymity
 from crypsis.searches.search import contradiction_drawback, searches
 from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.lookalikes import folded_codes
 from crypsis.table.population import weight_obstacle
 from crypsis.table.rules import order_derived, read_derivation, read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
@@ -156,7 +158,20 @@ def demand_obstacles(plan: Plan, table: Table) -> list[str]:
                 f"{where}: classes of at least {model.least_class_size} records are required and the file has "
                 f"{len(table)} records; require smaller classes"
             )
+        elif isinstance(model, ConfidentialModel):
+            found += [f"{where}: {lacking}" for lacking in _lacking_values(model, table)]
     return found
+
+
+def _lacking_values(model: ConfidentialModel, table: Table) -> list[str]:
+    """Confidential columns with fewer different values than every class must hold, in words."""
+    counts = {name: int(folded_codes(table, name).max(initial=-1)) + 1 for name in model.hidden(table)}
+    return [
+        f"{model.least_values} different values of {name!r} are required in every class and the file has {count}; "
+        f"require fewer, or name other columns by confidential"
+        for name, count in counts.items()
+        if count < model.least_values
+    ]
 
 
 def search_obstacles(plan: Plan, table: Table) -> list[str]:

@@ -112,7 +112,7 @@ def read_plan_budget(text: str) -> Budget:
     >>> read_plan_budget("10m").seconds
     600.0
     """
-    found = _FORM.match(text)
+    found = _FORM.match(text) if isinstance(text, str) else None
     if not found:
         raise ValueError(f"{text!r} is not a budget; write 60s, 10m, 500 evaluations or 50 generations")
     number, unit = float(found[1]), found[2].lower()

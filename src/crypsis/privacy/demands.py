@@ -198,6 +198,11 @@ class ConfidentialModel(PrivacyModel):
         """
         return self.confidential or tuple(table.confidential)
 
+    @property
+    def least_values(self) -> int:
+        """Different confidential values without which no class passes."""
+        return 1
+
     def levels(self, table: Table) -> Floats:
         # The property of each record's class, under the worst confidential column.
         classes = classes_of(table, self.known_columns(table))

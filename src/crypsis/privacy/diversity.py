@@ -89,6 +89,10 @@ class LDiversity(ConfidentialModel):
     def least_class_size(self) -> int:
         return math.ceil(self.l - 1e-9)
 
+    @property
+    def least_values(self) -> int:
+        return self.least_class_size
+
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
         # The diversity of each class.
         if self.kind == "distinct":

@@ -166,6 +166,11 @@ with at least 3 records
     def __str__(self) -> str:
         return self.statement
 
+    def __repr__(self) -> str:
+        """Whether it holds, first of all, and by what."""
+        kept = "holds" if self.holds else f"does not hold for {self.offending} of {self.records} records"
+        return f"Verdict({self.model} {kept}: {self.attained:g} attained, {self.sense} {self.required:g} required)"
+
     def _repr_html_(self) -> str:
         return draw_html_table(
             ("model", "demanded", "attained", "holds", "records that fail", "demand"),

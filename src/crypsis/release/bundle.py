@@ -7,6 +7,7 @@ never published. No option publishes a file that does not keep its guarantees.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from crypsis.attacks.linkage import MeasuredAttack, choose_worst_linkage
 from crypsis.audits import Audit
-from crypsis.errors import PlanError, ReleaseRefused, listing
+from crypsis.errors import PlanError, ReleaseRefused, TableError, listing
 from crypsis.measures.linkage_attacks import HeldOutLinkage
 from crypsis.measures.objective import OverallFigure, keeps_objective_limit
 from crypsis.measures.one_to_one_linkage import OneToOneLinkage
@@ -215,6 +216,12 @@ def write_bundle(folder: str | Path, publication: Publication, sign: str | Path 
 
     `sign`: file of a private key.
     """
+    if (Path(folder) / "public" / "manifest.json").is_file():
+        raise TableError(
+            f"{folder} holds an earlier release and is never overwritten; release into another folder, and if nobody "
+            f"outside has the earlier one, let the new one take its place: replaces={str(folder)!r} in Python, "
+            f"--replaces {shlex.quote(str(folder))} on the command line"
+        )
     key = SigningKey.read(sign) if sign is not None else None
     with threadpool_limits(limits=1), atomic_folder(Path(folder), mode=0o755) as aside:  # small matrices: threads wait
         public, internal = aside / "public", aside / "internal"

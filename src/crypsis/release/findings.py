@@ -17,7 +17,7 @@ from crypsis.privacy.model import PrivacyModel
 from crypsis.rulebook import Rulebook, RuleResult, refusals
 from crypsis.table.equivalence_classes import MissingReading
 from crypsis.table.table import PERTURBATION, Table
-from crypsis.text import attack_decisions_text, proposed_waivers_text, waive_text
+from crypsis.text import attack_decisions_text, proposed_waivers_text
 
 SHORTEST_REASON = 5
 """Letters a reason has at least."""
@@ -106,11 +106,11 @@ class Refusal:
         final = {rule.id for rule in self.rulebook.rule if not rule.waivable} if self.rulebook else set[str]()
         waivable = tuple(each.id for each in self.rules if each.id not in final)
         if self.rulebook and self.rules:
-            told = [f"rulebook {self.rulebook.name}: {'; '.join(refusals(self.rules))}", *map(waive_text, waivable)]
-            parts.append("\n".join(told))
+            parts.append(f"rulebook {self.rulebook.name}: {'; '.join(refusals(self.rules))}")
         if parts:
             text = "nothing was released: " + "\nand: ".join(parts)
-            raise ReleaseRefused(text, proposed_waivers_text(self.findings), waivable)
+            keys = tuple(dict.fromkeys(each.key for each in self.findings if each.columns))
+            raise ReleaseRefused(text, keys, waivable, proposed_waivers_text(self.findings), bool(self.complaints))
 
 
 MISSED = "\n  no waiver helps against it: mask more, choose another solution, or demand less in the plan"

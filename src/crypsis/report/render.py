@@ -71,6 +71,7 @@ def _environment() -> Environment:
         "short": short_number_text,
         "margin": lambda value: short_number_text(value, 2),
         "listing": listing,
+        "quoted": quote_in_style,
         "sentence": sentence_text,
         "ended": ended_text,
         "interval": interval_text_on_card,
@@ -78,6 +79,16 @@ def _environment() -> Environment:
         "attacker": lambda reading: attacker_text(reading["measure"], reading["scope"]),
     }
     return environment
+
+
+def quote_in_style(text: str) -> str:
+    """A text as a string of a style sheet, without what would end it or the sheet.
+
+    >>> print(quote_in_style('Wages of "5" < 6'))
+    "Wages of '5'   6"
+    """
+    plain = "".join(" " if c in "\\<>&" or not c.isprintable() else "'" if c == '"' else c for c in text)
+    return f'"{plain}"'
 
 
 def internal_html(facts: Mapping[str, Any]) -> str:

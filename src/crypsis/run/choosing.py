@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, listing, suggestion
+from crypsis.html_tables import cell_text
 from crypsis.measures.objective import ANALYSES_KEPT, Complaint, Evaluation, excess_over_objective_limit
 from crypsis.measures.utility.card import Ruin, Usefulness
 from crypsis.text import complaint_text
@@ -89,6 +90,11 @@ class Solution:
         """Why it may not be released, in words; empty if it may."""
         figures = self.evaluation.figures
         return tuple(complaint_text(complaint, self.family, figures) for complaint in self.evaluation.complaints)
+
+    def __repr__(self) -> str:
+        """Its number, method, loss and risk."""
+        shown = ", ".join(f"{name} {cell_text(self.figure(name))} %" for name in ("loss", "risk"))
+        return f"Solution({self.number}, {self.title}: {shown}{'' if self.feasible else ', not releasable'})"
 
     def content(self) -> dict[str, Any]:
         """The content of the store, as plain data."""

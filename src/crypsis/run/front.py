@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +15,9 @@ from crypsis.charts import Chart
 from crypsis.charts.chart import require_renderer, scatter
 from crypsis.errors import PlanError, SearchError, listing, unknown_column
 from crypsis.evolution.frontier import Contribution, rank_frontier_contributions, spread_frontier_positions
-from crypsis.html_tables import cell_text, draw_html_table
+from crypsis.html_tables import cell_text, count_characters_of_line, draw_html_table, table_with_text
 from crypsis.measures.objective import ALL_KNOWING, ANALYSES_KEPT
-from crypsis.measures.utility.card import Ruin, Usefulness
+from crypsis.measures.utility.card import Ruin, Usefulness, ruined_columns
 from crypsis.run.choosing import (
     DEFAULT_PICK,
     OFFERS,
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 USUAL = Usefulness()
+
+FEWEST_IN_COMMON = 3
+"""Words that all descriptions of a method end with, from which on they are said once."""
 
 SHOWN = ("loss", "risk", ANALYSES_KEPT, ALL_KNOWING, "uses", "k", "unique", "suppressed")
 """Figures every table of a front begins with."""
@@ -76,6 +81,13 @@ class Front:
         """The front, least first axis first: of what searches found, or of the baselines where nothing else may go."""
         found = choose_searched_solutions(self.everything)
         return solutions_worth_choosing(found if any(s.feasible for s in found) else self.everything, self.axes)
+
+    @property
+    def listed(self) -> tuple[Solution, ...]:
+        """The front and the offers, least loss first: an offer lies behind the front where it keeps more analyses."""
+        offered = [offer.solution for offer in self.offers if not offer.solution.baseline]
+        numbered = {solution.number: solution for solution in (*self.solutions, *offered)}
+        return tuple(sorted(numbered.values(), key=lambda s: (figure_for_choosing(s, self.axes[0]), s.number)))
 
     @property
     def baselines(self) -> tuple[Solution, ...]:
@@ -203,7 +215,16 @@ class Front:
         compared = {
             s.title: kept for s in self.baselines if s.feasible and (kept := s.figure(ANALYSES_KEPT)) is not None
         }
-        return offer_text_on_card(offer.name, evaluation.figures, span, self.useful, offer.ruins, compared)
+        first = self.solutions[0] if self.solutions else offer.solution
+        less = "" if offer.name != "faithful" or first.number == offer.solution.number else self._why_not(first)
+        return offer_text_on_card(offer.name, evaluation.figures, span, self.useful, offer.ruins, compared, less)
+
+    def _why_not(self, solution: Solution) -> str:
+        """Why the solution with the least loss of the front is not offered, as the end of a sentence."""
+        ruined = list(ruined_columns(self.ruins(solution)))
+        kept = cell_text(solution.figure(ANALYSES_KEPT))
+        wrong = f"ruins {listing(ruined)}" if ruined else f"keeps {kept} % of the answers"
+        return f"no. {solution.number} loses {cell_text(solution.figure('loss'))} % and {wrong}"
 
     def intruders(self, solutions: Sequence[Solution]) -> tuple[str, ...]:
         """Whose success the risks of some solutions are, in words.
@@ -246,7 +267,7 @@ class Front:
         -------
         tuple of Solution
         """
-        on = self.solutions
+        on = self.listed
         scores = np.array([[solution.figure(axis) for axis in self.axes] for solution in on], dtype=np.float64)
         if len(on) <= count:
             return on
@@ -328,25 +349,68 @@ class Front:
         schema = {"number": pl.Int64, "method": pl.String, "family": pl.String, **dict.fromkeys(names, pl.Float64)}
         return pl.DataFrame(rows, schema={**schema, "description": pl.String})
 
+    @property
+    def columns_shown(self) -> list[str]:
+        """Figures that a table of the front has beside k and suppressed records."""
+        shown: list[str] = [name for name in ("loss", "risk", "uses") if name in self.axes]
+        if any(ALL_KNOWING in solution.evaluation.figures for solution in self.everything):
+            shown.insert(2, ALL_KNOWING)
+        if any(solution.figure(ANALYSES_KEPT) is not None for solution in self.everything):
+            shown.append(ANALYSES_KEPT)
+        return shown
+
+    def table_text(self, listed: Sequence[Solution]) -> str:
+        """Some solutions as a table in text, above which is said once what all of a method do.
+
+        Parameters
+        ----------
+        listed : sequence of Solution
+            Solutions of the run.
+
+        Returns
+        -------
+        str
+        """
+        common = find_common_endings([(each.title, _first_clause(each)) for each in listed])
+        lines = [
+            fill(f"{title}: … {ending}", count_characters_of_line(), subsequent_indent="  ")
+            for title, ending in common.items()
+        ]
+        rows = [[cell_text(cell) for cell in self._row(each, common.get(each.title, ""))] for each in listed]
+        right = [0, *range(2, 4 + len(self.columns_shown))]
+        return "\n".join([*lines, *([""] if lines else []), table_with_text(self._head(), rows, right)])
+
+    def _head(self) -> tuple[str, ...]:
+        return ("no.", "method", *self.columns_shown, "k", "suppressed", "description")
+
+    def _row(self, solution: Solution, common: str = "") -> tuple[object, ...]:
+        """The cells of a solution in a table, `common` being what all of its method end with."""
+        standing, words = self._standing(solution), _first_clause(solution)
+        words = f"{words.removesuffix(common).rstrip()} …" if common else words
+        return (
+            solution.number,
+            solution.title,
+            *(solution.figure(name) for name in (*self.columns_shown, "k", "suppressed")),
+            f"{standing}: {words}" if standing else words,
+        )
+
+    def _standing(self, solution: Solution) -> str:
+        """What a solution is offered as, and how many of its columns are ruined."""
+        if not solution.feasible:
+            return "not releasable"
+        ruined = len(ruined_columns(self.ruins(solution)))
+        offered = [offer.name for offer in self.offers if offer.solution.number == solution.number]
+        return ", ".join([*offered, *([f"{ruined} ruined"] if ruined else [])])
+
+    def _counted(self) -> str:
+        return f"{len(self)} of {len(self.everything)} measured solutions on the front"
+
     def _repr_html_(self) -> str:
-        return draw_html_table(self.frame.columns, self.frame.rows())
+        return draw_html_table(self._head(), [self._row(each) for each in self.listed], self._counted())
 
     def __repr__(self) -> str:
-        """The front as a table in text, least loss first."""
-        frame = self.frame
-        rows = [[cell_text(value) for value in row] for row in frame.rows()]
-        cells = [list(frame.columns), *rows]
-        numeric = [dtype.is_numeric() for dtype in frame.dtypes]
-        widths = [max(len(row[place]) for row in cells) for place in range(len(numeric) - 1)]
-        lines = []
-        for row in cells:
-            parts = [
-                text.rjust(width) if right else text.ljust(width)
-                for text, width, right in zip(row, widths, numeric, strict=False)
-            ]
-            lines.append("  ".join([*parts, row[-1]]).rstrip())
-        lines.append(f"{len(self)} of {len(self.everything)} measured solutions are on the front")
-        return "\n".join(lines)
+        """The front and the offers as a table in text, least loss first."""
+        return f"{self.table_text(self.listed)}\n{self._counted()}" if self.listed else self._nothing()
 
     def plot(self) -> Chart:
         """Chart of loss against risk, with baselines and, faintly, the other solutions.
@@ -388,6 +452,26 @@ def solution_standing(solution: Solution, on_front: bool) -> str:
     if solution.baseline:
         return "baseline"
     return "beaten" if solution.feasible else "not releasable"
+
+
+def _first_clause(solution: Solution) -> str:
+    return solution.message.split("; ")[0]
+
+
+def find_common_endings(described: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Method → the words with which the descriptions of all its solutions end, where several words do.
+
+    >>> find_common_endings([("mdav", "9 groups share their age, sex"), ("mdav", "7 groups share their age, sex")])
+    {'mdav': 'groups share their age, sex'}
+    """
+    found = {}
+    for title in dict.fromkeys(title for title, _ in described):
+        texts = list(dict.fromkeys(text for own, text in described if own == title))
+        backwards = zip(*(reversed(text.split()) for text in texts), strict=False)
+        common = [words[0] for words in takewhile(lambda words: len(set(words)) == 1, backwards)]
+        if len(texts) > 1 and FEWEST_IN_COMMON <= len(common) < min(len(text.split()) for text in texts):
+            found[title] = " ".join(reversed(common))
+    return found
 
 
 def _row_of(solution: Solution) -> dict[str, Value]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 from crypsis.errors import PlanError
 from crypsis.evolution import Engine
@@ -13,6 +13,7 @@ from crypsis.plan import Plan
 from crypsis.plan.draft import draft_hierarchies, draft_sections
 from crypsis.plan.sections import models as known_models
 from crypsis.plan.sections import searches as known_searches
+from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.model import PrivacyModel
 from crypsis.run.session import Run
 from crypsis.run.watching import watch_progress
@@ -108,7 +109,13 @@ def protect(
         "hierarchies": hierarchies or {},
     }
     table = as_table(data) if not any(len(each) for each in given.values()) else wrap(data, **given)
-    known_models.build("k-anonymity", k=k)  # a k that cannot be is refused by its own sentence
+    if not table.quasi_identifiers:
+        raise PlanError(
+            "protect: no column is a quasi-identifier, so nothing would be protected; name in quasi_identifiers what "
+            "an intruder may know of people, or read crypsis.profile(data) and begin with "
+            "roles=crypsis.profile(data).roles"
+        )
+    k = cast(KAnonymity, known_models.build("k-anonymity", k=k)).k  # a k that cannot be is refused by its own sentence
     table = draft_hierarchies(table)
     drafted = draft_sections(table, k)
     further = [models] if isinstance(models, PrivacyModel) else list(models)

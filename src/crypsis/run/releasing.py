@@ -49,7 +49,8 @@ def complaints_of_scenarios(plan: Plan, masked: Table) -> tuple[str, ...]:
     bare = [] if plan.scenario or not plan.require else [item.model for item in plan.require]
     if smallest.size >= least or not (silent or bare):
         return ()
-    told = f"each of {listing(map(repr, silent))}" if silent else f"a [[scenario]] table that requires {listing(bare)}"
+    named = f"{'each of ' * (len(silent) > 1)}{listing(map(repr, silent))}"
+    told = named if silent else f"a [[scenario]] table that requires {listing(bare)}"
     return (
         f"no demand of the plan covers an intruder who knows all {len(everything)} "
         f"quasi-identifiers, over which the smallest class has {smallest.size} of {least} records; say in {told} why "

@@ -175,6 +175,8 @@ class Run:
             If the plan names no search, one does not apply to the table, or no masking of the table can meet a demand.
         """
         began, folder = Moment.now(), Path(folder)
+        _check_budget(budget)
+        _check_seed(seed)
         home = "" if home is None else str(Path(home).resolve())
         read = table if table is not None else plan.table(Path(home))
         impossible = demand_obstacles(plan, read)
@@ -269,10 +271,7 @@ class Run:
         """
         run = cls.open(folder, engine, table=table)
         if budget is not None:
-            try:
-                read_plan_budget(budget)
-            except ValueError as error:
-                raise PlanError(f"budget: {error}") from None
+            _check_budget(budget)
             with places.lock_run_folder(run.folder), run.store.transaction():
                 run.store.note("budget", budget)
         return run
@@ -554,8 +553,7 @@ class Run:
         return _open_pickled, (str(self.folder.resolve()), self._given)
 
     def __repr__(self) -> str:
-        number = len(self.solutions)
-        return f"Run({self.folder.name!r}, {number} measured solutions, {len(self.front)} on the front)"
+        return f"Run({self.folder.name!r}, {len(self.front)} of {len(self.solutions)} measured solutions on the front)"
 
     def _repr_html_(self) -> str:
         state = "finished" if self.finished else "stopped; it can be resumed"
@@ -775,3 +773,20 @@ class Run:
 def _open_pickled(folder: str, table: Table | None) -> Run:
     """A run as another process opens it: its folder, and the table where that is in memory."""
     return Run.open(folder, table=table)
+
+
+def _check_budget(budget: str | None) -> None:
+    """Refuse a budget that cannot be read."""
+    try:
+        if budget is not None:
+            read_plan_budget(budget)
+    except ValueError as error:
+        raise PlanError(f"budget: {error}") from None
+
+
+def _check_seed(seed: int | None) -> None:
+    """Refuse a seed that no random stream can start from."""
+    if seed is not None and (not hasattr(seed, "__index__") or seed < 0):
+        raise PlanError(
+            "seed: a seed is a whole number of at least 0; leave it out for the operating system's randomness"
+        )

@@ -41,7 +41,8 @@ def found_summary(step: Progress) -> str:
     found = step.found
     if not found.points:
         return "nothing to release yet"
-    return f"{found.points} solutions, loss from {found.loss:.3g} %, risk from {found.risk:.3g} %"
+    counted = f"{found.points} solution{'s' * (found.points != 1)}"
+    return f"{counted}, loss from {found.loss:.3g} %, risk from {found.risk:.3g} %"
 
 
 def _open_line(open_lines: ExitStack) -> Update:

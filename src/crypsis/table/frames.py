@@ -359,7 +359,7 @@ def to_frame(table: Table, *, suppressed: Literal["drop", "keep"] = "drop") -> F
 
 
 def to_frame_like(table: Table, source: Table) -> Frame:
-    """Return a table as a frame of the library of another table's frame, of which nothing else is in it.
+    """Return a table as a frame of the library and types of another table's frame, of which nothing else is in it.
 
     Neither an index nor a category that no record holds comes from the source.
 
@@ -368,8 +368,42 @@ def to_frame_like(table: Table, source: Table) -> Frame:
     """
     made = pl.DataFrame([_fresh(table, name) for name in table.names]).filter(pl.Series(table.kept))
     origin = source.origin
-    backend = origin.backend if isinstance(origin, Origin) else "polars"
-    return to_pandas(made) if backend == "pandas" else made.to_arrow() if backend == "pyarrow" else made
+    if not isinstance(origin, Origin) or origin.backend == "polars":
+        return made
+    places = {attribute.name: place for place, attribute in enumerate(origin.attributes)}
+    natives = {name: _native_series(origin.frame, origin.backend, place) for name, place in places.items()}
+    if origin.backend == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame({each.name: _published_pandas(each, natives[each.name]) for each in made.get_columns()})
+    import pyarrow as pa
+
+    return pa.table({each.name: _published_arrow(each, natives[each.name]) for each in made.get_columns()})
+
+
+def _published_pandas(column: pl.Series, native: Any) -> Any:
+    """A column as pandas holds it, in the type of the native one where that can hold the values."""
+    if isinstance(column.dtype, (pl.Enum, pl.Categorical)):
+        return _fresh_to_pandas(column)
+    return _in_pandas(column, native.dtype, None, column.name)
+
+
+def _published_arrow(column: pl.Series, native: Any) -> Any:
+    """A column as pyarrow holds it, in the type of the native one where that can hold the values."""
+    import pyarrow as pa
+
+    if not isinstance(column.dtype, (pl.Enum, pl.Categorical)):
+        return to_native(column, native, "pyarrow")
+    words, ordered = column.cast(pl.String), isinstance(column.dtype, pl.Enum)
+    labels = (
+        column.dtype.categories.to_list()
+        if isinstance(column.dtype, pl.Enum)
+        else words.drop_nulls().unique(maintain_order=True).to_list()
+    )
+    codes = words.replace_strict(labels, range(len(labels)), default=None, return_dtype=pl.Int32)
+    kind = native.type if pa.types.is_dictionary(native.type) else pa.dictionary(pa.int32(), pa.string())
+    values = pa.array(labels, pa.string()).cast(kind.value_type)
+    return pa.DictionaryArray.from_arrays(codes.to_arrow().cast(kind.index_type), values, ordered=ordered)
 
 
 def to_pandas(frame: pl.DataFrame) -> Any:
@@ -644,9 +678,13 @@ def _is_text(kind: Any) -> bool:
 
 def _to_pandas(fresh: pl.Series, native: Any) -> Any:
     """A pandas series with the index of the native one, in its dtype where that can hold the values."""
+    return _in_pandas(fresh, native.dtype, native.index, native.name)
+
+
+def _in_pandas(fresh: pl.Series, dtype: Any, index: Any, name: Any) -> Any:
+    """A pandas series in a dtype where that can hold the values."""
     import pandas as pd
 
-    dtype, index, name = native.dtype, native.index, native.name
     holes = fresh.null_count() > 0
     objects = bool(dtype == np.dtype(object))
     if fresh.dtype == pl.String or objects:

@@ -299,6 +299,11 @@ class Profile:
         return head, [(c.name, c.role, c.kind, c.distinct, c.missing, c.rare, c.adds) for c in self.columns]
 
     @property
+    def roles(self) -> dict[str, str]:
+        """Every column with its suggested role, to be read, corrected and given to `protect`."""
+        return {column.name: str(column.role) for column in self.columns}
+
+    @property
     def exposure(self) -> str:
         """How many records are unique over the quasi-identifiers, in a sentence."""
         if not self.quasi_identifiers:

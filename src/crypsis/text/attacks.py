@@ -326,18 +326,7 @@ def attack_decisions_text(findings: Sequence[Finding], earlier: Sequence[str] = 
         lines += [f"  {line}" for line in attack_remedies(some[0])]
         if kind is FindingKind.EARLIER_RELEASE:
             lines += [f"  the earlier release is in {folder}: --replaces {shlex.quote(folder)}" for folder in earlier]
-        keys = dict.fromkeys(each.key for each in some if each.columns)
-        lines += [waive_text(key) for key in keys]
     return "\n".join(lines)
-
-
-def waive_text(key: str) -> str:
-    """The option that lets a finding of an attack, or a rule, pass.
-
-    >>> waive_text("singling-out:weight")
-    "or, for this release alone: --waive 'singling-out:weight=…'"
-    """
-    return f"or, for this release alone: --waive {shlex.quote(f'{key}={_REASON}')}"
 
 
 def proposed_waivers_text(findings: Sequence[Finding]) -> str:

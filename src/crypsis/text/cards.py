@@ -601,16 +601,18 @@ def offer_text_on_card(
     useful: Usefulness,
     ruins: Sequence[Ruin] = (),
     baselines: Mapping[str, float] | None = None,
+    less: str = "",
 ) -> str:
     """An offer in words, as on a card: why a solution is offered, in three sentences.
 
-    `baselines`: per cent of the estimates of the same analyses that each baseline keeps.
+    `baselines`: per cent of the estimates of the same analyses that each baseline keeps. `less`: why the solution of
+    least loss on the front is not it; empty where it is.
 
     >>> print(offer_text_on_card("faithful", {"loss": 4.0, "risk": 9.0, "class-risk": 9.0}, (8.0, 10.5), crypsis.Usefulness()))
     The least loss on the front, where all keep every demand: 4 %. The risk is 9 % (95 % interval 8 to 10.5): so many people are found by an intruder who knows the quasi-identifiers of everybody, reaches the class of each person and guesses in it; less risk would cost more loss.
     """  # noqa: E501
     kept = figures.get("analyses")
-    words = _words(name, figures, interval, useful, bool(ruins)) + _describe_kept(kept, baselines or {})
+    words = _words(name, figures, interval, useful, bool(ruins), less) + _describe_kept(kept, baselines or {})
     wrong = [f"{listing(ruined_columns(ruins))} ruined"] if ruins else []
     if (figures.get("loss") or 0.0) > useful.loss:
         wrong.append(f"more than {number_text(useful.loss)} % lost")
@@ -635,12 +637,14 @@ def _words(
     interval: tuple[float, float] | None,
     useful: Usefulness,
     ruined: bool,
+    less: str,
 ) -> str:
     loss, risk, who = number_text(figures.get("loss")), number_text(figures.get("risk")), intruder_text(figures)
     span = f" (95 % interval {number_text(interval[0])} to {number_text(interval[1])})" if interval else ""
     if name == "faithful":
+        among = "of the files most worth choosing" if less else "on the front, where all keep every demand"
         return (
-            f"The least loss on the front, where all keep every demand: {loss} %. The risk is {risk} %{span}: so "
+            f"The least loss {among}: {loss} %{f' ({less})' if less else ''}. The risk is {risk} %{span}: so "
             f"many people are found by {who}; less risk would cost more loss."
         )
     if name == "balanced":

@@ -169,6 +169,16 @@ def treatments_text(columns: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(WORDS[way].format(columns=listing(names)) for way, names in columns.items())
 
 
+def groups_text(sizes: Sequence[int]) -> str:
+    """How many groups there are and of which sizes, to be followed by what they hold.
+
+    >>> [groups_text(sizes) for sizes in ([3, 5, 4], [6, 6], [300])]
+    ['3 groups of 3 to 5', '2 groups of 6', '1 group of 300']
+    """
+    least, most = min(sizes), max(sizes)
+    return f"{len(sizes)} group{'s' * (len(sizes) > 1)} of {least}{f' to {most}' if most > least else ''}"
+
+
 def household_groups_text(
     households: Sequence[int], records: Sequence[int], shared: Sequence[str], out: int, publishing: str
 ) -> str:
@@ -180,9 +190,9 @@ def household_groups_text(
     '2 groups of 3 to 4 households, each with one value of roof, and inside them 3 groups of 3 to 8 records, each \
 publishing the mean of age; 1 record is left out, because too few households are as large'
     """
-    text = f"{len(households)} groups of {min(households)} to {max(households)} households"
+    text = f"{groups_text(households)} households"
     text += f", each with one value of {listing(shared)}" if shared else ""
-    text += f", and inside them {len(records)} groups of {min(records)} to {max(records)} records, each publishing "
+    text += f", and inside them {groups_text(records)} records, each publishing "
     left = "" if not out else "1 record is" if out == 1 else f"{out} records are"
     return text + publishing + (f"; {left} left out, because too few households are as large" if left else "")
 

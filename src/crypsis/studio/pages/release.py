@@ -425,7 +425,7 @@ def _publish(session: Session, folder: Path, format: WrittenFormat | None, previ
             format=format,
         )  # fmt: skip
     except ReleaseRefused as error:
-        raise ReleaseRefused(_without_plan_lines(str(error))) from None
+        raise ReleaseRefused(_without_plan_lines(error.reasons)) from None
     return folder
 
 
@@ -444,6 +444,6 @@ def _without_plan_lines(message: str) -> str:
     lines = message.splitlines()
     if len(lines) == 1:
         return message
-    hints = ("decide in the plan", "or, for this release alone", "  [", "  [[")
+    hints = ("decide in the plan", "  [")
     kept = [line.strip() for line in lines if not line.startswith(hints)]
     return "\n".join([*kept, "decide about each above, under What the file reveals"])
