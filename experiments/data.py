@@ -21,8 +21,9 @@ from typing import Annotated
 import typer
 
 from crypsis.cli import main
-from crypsis.cli.output import say, show_spinner, table
+from crypsis.cli.output import say, show_spinner
 from crypsis.errors import TableError, listing, suggestion
+from crypsis.html_tables import table
 from crypsis.table.atomic_files import private_folder, write_atomically
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"

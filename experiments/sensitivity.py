@@ -26,9 +26,10 @@ from variance import SensitivityFindings, Stage, analyse
 
 from crypsis.cli import main, options
 from crypsis.cli.options import Roles
-from crypsis.cli.output import figure, say, say_json, show_spinner, table
+from crypsis.cli.output import figure, say, say_json, show_spinner
 from crypsis.engines import engine
 from crypsis.errors import PlanError
+from crypsis.html_tables import table
 from crypsis.masking.partitioning import partitioners
 from crypsis.masking.scaling import embed
 from crypsis.plan.sections import searches
