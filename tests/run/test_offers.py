@@ -159,9 +159,18 @@ def test_a_baseline_that_keeps_more_answers_at_no_more_risk_removes_an_offer() -
     assert {offer.solution.number for offer in Front((poor, mdav, good)).offers} == {3}
     assert {offer.solution.number for offer in Front((poor, mdav)).offers} == {2}, "one that beats all is offered"
     riskier = judged(2, 12.0, 20.5, 88.0, True)
-    assert {offer.solution.number for offer in Front((poor, riskier)).offers} == {1}, "more risk is no better"
+    offers = {offer.name: offer.solution.number for offer in Front((poor, riskier)).offers}
+    assert offers == {"faithful": 2, "balanced": 1, "safest": 1}, "more risk within the limits keeps more answers"
     near = judged(2, 12.0, 20.0, 82.0, True)
     assert {offer.solution.number for offer in Front((poor, near)).offers} == {1}, "two points are no difference"
+
+
+def test_the_most_faithful_keeps_no_clearly_fewer_answers_than_another() -> None:
+    """Of files that may be released, the least loss is taken among those within three points of the most answers."""
+    least, riskier, nearly = judged(1, 4.6, 17.0, 60.0), judged(2, 7.2, 19.0, 74.0), judged(3, 7.0, 19.5, 71.5)
+    assert Front((least, riskier, nearly)).offers[0].solution.number == 3
+    assert Front((least, riskier, judged(3, 7.0, 19.5, 70.5))).offers[0].solution.number == 2
+    assert Front((least, judged(2, 7.2, 19.0, 62.0))).offers[0].solution.number == 1
 
 
 def test_offers_say_what_baselines_keep() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,11 +12,13 @@ from hypothesis import strategies as st
 
 import crypsis
 from crypsis.audits.audit import audit_matched_records
+from crypsis.audits.default_roles import assign_default_roles
 from crypsis.audits.published import FindingKind, Published
 from crypsis.errors import PlanError, TableError
 from crypsis.masking.generalisation import Generalisation
-from crypsis.plan import Plan
+from crypsis.plan import Plan, draft
 from crypsis.release.published import flatten
+from crypsis.table.profile import profile
 from crypsis.table.rules import (
     agreement_with_derivation,
     derivation_obstacle,
@@ -249,3 +254,15 @@ def test_a_logarithm_stored_in_single_precision_follows() -> None:
     rough = np.log(wage.astype(np.float32)) * np.float32(1 + 2e-7)
     table = crypsis.Table.from_columns({"wage": wage, "lwage": rough.astype(float)})
     assert [(each.name, each.text) for each in recognised_derivations(table, table.names)] == [("lwage", "log(wage)")]
+
+
+def test_the_reason_of_an_outcome_is_that_of_a_column_that_follows_from_it(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    income = 1000.0 * rng.integers(5, 30, 400)  # shared by many, so that nothing of it is masked
+    known = {"age": rng.integers(18, 80, 400).tolist(), "sex": rng.choice(["f", "m"], 400).tolist()}
+    table = crypsis.Table.from_columns({**known, "income": income.tolist(), "lincome": np.log(income).tolist()})
+    text = draft(tmp_path / "people.csv", tmp_path / "plan.toml", table, assign_default_roles(profile(table), table), 5)
+    drafted = Plan.parse(tomllib.loads(text), where="draft").columns
+    assert "derived" not in text.split("lincome = ")[1].splitlines()[0]
+    assert drafted["income"].because
+    assert drafted["lincome"].because == "it follows from income, of which nobody outside knows"

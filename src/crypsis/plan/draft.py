@@ -175,8 +175,10 @@ def draft(
     given: dict[str, dict[str, Any]] = {
         name: {"because": text} for name, text in {**why, **(because or {})}.items() if text
     }
-    for each in derived:
-        given[each.name] = given.get(each.name, {}) | {"derived": each.text} | _reason_of_derived(each, columns, given)
+    for each in following:
+        recomputed = {"derived": each.text} if each in derived else {}
+        if said := recomputed | _reason_of_derived(each, columns, given):
+            given[each.name] = given.get(each.name, {}) | said
     for name, weight in foreign.importance.items():
         given[name] = given.get(name, {}) | {"importance": weight}
     masked = [column for column in columns if column.role == Role.QUASI_IDENTIFIER]

@@ -146,13 +146,14 @@ def _plain(value: Any) -> Any:
 # A difference of two risks inside the interval of the lower one is no difference, so no loss is paid for it. Solutions
 # with a ruined column, or with more loss than a useful file has, are considered only where there are no others; adding
 # or removing them changes nothing. Loss is what searches minimise; analyses drawn at random judge it: a solution that
-# another one, or a baseline, beats in analyses kept without more risk is not offered. Baselines are offered where
-# nothing else may be released, or where they beat all else.
+# another one, or a baseline, beats in analyses kept without more risk is not offered. The most faithful one is the
+# least loss among those that keep no clearly fewer analyses than another within all limits, baselines included.
+# Baselines are offered where nothing else may be released, or where they beat all else.
 
 OfferName = Literal["faithful", "balanced", "safest"]
 OFFERS: tuple[OfferName, ...] = get_args(OfferName)
 DEFAULT_PICK: OfferName = "faithful"
-"""What is chosen where nobody says anything: the least loss within all limits."""
+"""What is chosen where nobody says anything: within all limits, the least loss of those that keep most analyses."""
 APART = 3.0
 """Per cent of the analyses by which a solution must keep more to be clearly better."""
 RULES = (*OFFERS, "knee", "best")
@@ -181,13 +182,24 @@ def ruins_of(solution: Solution, useful: Usefulness) -> tuple[Ruin, ...]:
 
 
 def worth_considering(solutions: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> tuple[Solution, ...]:
-    """The non-dominated ones among those that keep the most thresholds of a useful file which any of them keeps."""
+    """The non-dominated ones among those that keep the most thresholds of a useful file which any of them keeps.
+
+    With them those that are dominated and keep clearly more analyses than all of them, at a risk within the limits.
+    """
     able = [s for s in solutions if s.feasible and all(s.figure(axis) is not None for axis in axes)]
     little = [s for s in able if figure_for_choosing(s, "loss") <= useful.loss]
     asked = [s for s in little if is_useful(s, useful)]
     best = next((each for group in (asked, little) for each in (_sound(group, useful), group) if each), able)
     kept = unbeaten(best)  # by another one of them: a file with a ruined column beats none without
-    return solutions_worth_choosing(choose_searched_solutions(kept) or kept, axes)
+    front = solutions_worth_choosing(choose_searched_solutions(kept) or kept, axes)
+    most = _most_analyses(front)
+    return (*front, *(s for s in kept if most is not None and (s.figure(ANALYSES_KEPT) or 0.0) > most + APART))
+
+
+def _most_analyses(solutions: Sequence[Solution]) -> float | None:
+    """The most analyses that any of them keeps, per cent; None where they were not asked of all."""
+    kept = [s.figure(ANALYSES_KEPT) for s in solutions]
+    return max((each for each in kept if each is not None), default=None) if None not in kept else None
 
 
 def _sound(solutions: Sequence[Solution], useful: Usefulness) -> list[Solution]:
@@ -234,6 +246,9 @@ def chosen_by(rule: str, among: Sequence[Solution], axes: Sequence[str], useful:
         return _as_safe(
             min(among, key=lambda s: (figure_for_choosing(s, "risk"), figure_for_choosing(s, "loss"), s.number)), among
         )
+    most = _most_analyses(among)
+    if most is not None:
+        among = [s for s in among if (s.figure(ANALYSES_KEPT) or 0.0) >= most - APART]
     return min(among, key=lambda s: (figure_for_choosing(s, "loss"), figure_for_choosing(s, "risk"), s.number))
 
 

@@ -284,9 +284,10 @@ class Front:
         Parameters
         ----------
         text : str or int
-            A number; "faithful" (least loss, also called "best"), "balanced" (least sum of loss and risk), "safest"
-            (least risk of the useful ones) or "knee" (nearest to the best of both axes). A word may be followed by
-            "where CONDITION". Solutions with a ruined column are chosen by a word only where there are no others.
+            A number; "faithful" (least loss of those that keep most analyses, also called "best"), "balanced" (least
+            sum of loss and risk), "safest" (least risk of the useful ones) or "knee" (nearest to the best of both
+            axes). A word may be followed by "where CONDITION". Solutions with a ruined column are chosen by a word only
+            where there are no others.
 
         Returns
         -------
