@@ -261,6 +261,7 @@ def test_the_reason_of_an_outcome_is_that_of_a_column_that_follows_from_it(tmp_p
     income = 1000.0 * rng.integers(5, 30, 400)  # shared by many, so that nothing of it is masked
     known = {"age": rng.integers(18, 80, 400).tolist(), "sex": rng.choice(["f", "m"], 400).tolist()}
     table = crypsis.Table.from_columns({**known, "income": income.tolist(), "lincome": np.log(income).tolist()})
+    crypsis.write_table(table, tmp_path / "people.csv")
     text = draft(tmp_path / "people.csv", tmp_path / "plan.toml", table, assign_default_roles(profile(table), table), 5)
     drafted = Plan.parse(tomllib.loads(text), where="draft").columns
     assert "derived" not in text.split("lincome = ")[1].splitlines()[0]
