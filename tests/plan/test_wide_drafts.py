@@ -50,7 +50,7 @@ def test_a_wide_file_is_drafted_by_sets_run_and_released(survey: Path, tmp_path:
     assert len(document["scenario"]) > 3
     assert all(each["because"].startswith("assumed when the plan was drafted") for each in document["scenario"])
     run = tmp_path / "run"
-    ran = crypsis("run", plan, "--out", run, "--seed", 1, "--budget", "6s", "-q")
+    ran = crypsis("run", plan, "--out", run, "--seed", 1, "--budget", "2 generations", "-q")
     assert ran.returncode == 0, ran.stderr
     released = crypsis("release", run, "-o", tmp_path / "release")
     assert released.returncode == 0, released.stderr
