@@ -13,6 +13,7 @@ longer FILE …            whether a run of 12 s is no worse than one of 4 s, fo
 threads FILE             seconds of the same quanta by threads and by the serial engine (2 min)
 breeding                 share of the quanta of every search that goes into drawing parents and making children (1 min)
 release FILE [OLD]       CPU seconds of releases beside none to three earlier ones; OLD for a comparison (4 min)
+release ROWS [OLD]       the same on so many invented people, beside none and one (10⁶: 15 min)
 phases FILE [SECONDS …]  seconds of imports, reading, baselines, measuring, search, closing (1 min)
 partition                partition(values, k=5, seconds) on 200 000 rows, and on an empty cache (1 min)
 
@@ -204,12 +205,8 @@ def front(file: Path, seconds: float, folder: Path) -> None:
 
 def growth(rows: tuple[int, ...], folder: Path) -> None:
     """The budgets on tables of growing length."""
-    from crypsis.table.example import example
-    from crypsis.table.files import write_table
-
     for each in rows:
-        file = folder / f"people-{each}.csv"
-        write_table(example(each), file)
+        file = people(each, folder)
         budgets(file, Path(tempfile.mkdtemp(dir=folder)), (10, 30) if each < 10**6 else (60,), plain=False)
 
 
@@ -275,8 +272,19 @@ def breeding() -> None:
         note("breeding", text, search=name, quanta=took, breeding=spent[0])
 
 
-def release(file: Path, folder: Path, old: Path | None = None) -> None:
+def people(rows: int, folder: Path) -> Path:
+    """A file of so many invented people."""
+    from crypsis.table.example import example
+    from crypsis.table.files import write_table
+
+    file = folder / f"people-{rows}.csv"
+    write_table(example(rows), file)
+    return file
+
+
+def release(given: str, folder: Path, old: Path | None = None) -> None:
     """Solutions of two runs in turn, beside all earlier ones: seconds of either version, and whether files agree."""
+    file, most = (people(int(given), folder), 2) if given.isdigit() else (Path(given), 4)
     plan = planned(file, folder)
     versions = {"this version": None} if old is None else {"the older one": old.resolve() / "src", "this version": None}
     files: dict[int, set[str]] = {}
@@ -286,7 +294,7 @@ def release(file: Path, folder: Path, old: Path | None = None) -> None:
         runs = [folder / f"{version} {seed}.run" for seed in (1, 2)]
         for seed, run in enumerate(runs, start=1):
             crypsis("run", plan, "--budget", "2 generations", "-o", run, "--seed", seed, "--quiet", source=source)
-        for earlier in range(4):
+        for earlier in range(most):
             out = folder / f"{version} {earlier}"
             cpu = _release(runs[earlier % 2], out, environment)
             [written] = out.glob("public/data.*")
@@ -399,7 +407,7 @@ def main() -> None:
             "threads": lambda: threads(Path(given[0]), folder),
             "breeding": breeding,
             "partition": partition,
-            "release": lambda: release(Path(given[0]), folder, *(Path(each) for each in given[1:2])),
+            "release": lambda: release(given[0], folder, *(Path(each) for each in given[1:2])),
             "phases": lambda: phases(Path(given[0]), folder, tuple(int(each) for each in given[1:]) or (2, 10)),
             "phases-of": lambda: phases_of(Path(given[0]), float(given[1]), Path(given[2])),
         }

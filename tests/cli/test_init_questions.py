@@ -14,6 +14,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from cli.test_commands import crypsis
+
 ROWS = 200
 
 
@@ -56,6 +58,14 @@ def init_on_a_terminal(file: Path, keys: Sequence[str], *options: str) -> tuple[
     return process.returncode, shown.decode(), columns
 
 
+def init_without_questions(file: Path, *options: str) -> tuple[int, str, dict[str, dict[str, str]]]:
+    """The same of an `init` that asks nothing, which needs no terminal and no process of its own."""
+    plan = file.with_name(f"plan{len(list(file.parent.iterdir()))}.toml")
+    answer = crypsis("init", file, "-o", plan, "--cautious", *options)
+    columns = tomllib.loads(plan.read_text())["columns"] if answer.returncode == 0 else {}
+    return answer.returncode, answer.stdout + answer.stderr, columns
+
+
 def test_one_key_answers_about_all_alike_columns(file: Path) -> None:
     code, shown, columns = init_on_a_terminal(file, "cq    ")
     assert code == 0, shown
@@ -85,7 +95,7 @@ def test_each_asks_column_by_column_and_nonsense_is_refused(file: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["numeric", "nominal", "ordinal"])
 def test_a_declared_kind_is_kept(file: Path, kind: str) -> None:
-    _, shown, columns = init_on_a_terminal(file, "", "--cautious", "--kind", f"education={kind}")
+    _, shown, columns = init_without_questions(file, "--kind", f"education={kind}")
     assert columns["education"]["kind"] == kind, shown
     assert columns["education"]["role"] == "quasi"
 
@@ -101,13 +111,13 @@ def test_a_declared_kind_is_kept(file: Path, kind: str) -> None:
     ],
 )
 def test_a_declared_word_is_obeyed_or_refused(file: Path, option: str, why: str) -> None:
-    code, shown, _ = init_on_a_terminal(file, "", "--cautious", option)
+    code, shown, _ = init_without_questions(file, option)
     assert code == 2, shown
     assert why in shown
 
 
 def test_a_declared_role_is_kept(file: Path) -> None:
-    columns = init_on_a_terminal(file, "", "--cautious", "--role", "v1x=stratum", "--role", "kilo=other")[2]
+    columns = init_without_questions(file, "--role", "v1x=stratum", "--role", "kilo=other")[2]
     assert (columns["v1x"]["role"], columns["kilo"]["role"]) == ("stratum", "other")
 
 
@@ -131,6 +141,6 @@ def test_a_column_that_follows_from_codes_is_drafted_like_any_other(tmp_path: Pa
     number, names = rng.integers(1, 17, ROWS), np.array([f"school {letter}" for letter in "ahovcjqxelszgnub"])
     content = {"age": rng.integers(20, 60, ROWS), "education": names[number - 1], "education-num": number}
     pl.DataFrame(content).write_csv(file)
-    code, shown, columns = init_on_a_terminal(file, "", "--cautious")
+    code, shown, columns = init_without_questions(file)
     assert code == 0, shown
     assert (columns["education-num"]["kind"], columns["education"]["role"]) == ("nominal", "quasi"), shown

@@ -299,9 +299,9 @@ def states(problem: Problem, quanta: int = QUANTA, engine: Engine | None = None)
 def advanced(problem: Problem, state: State, engine: Engine) -> State:
     """The state after the next quantum that changes it: while a candidate is worked out task by task, none does."""
     before = state.to_bytes()
-    while (state := problem.strategy.advance(problem, state, engine)).to_bytes() == before:
-        pass
-    return state
+    while (after := problem.strategy.advance(problem, state, engine)) is state or after.to_bytes() == before:
+        state = after
+    return after
 
 
 def found_by(state: State, most: int = 3) -> list[Genome]:

@@ -94,11 +94,21 @@ def refusal_of(name: str, settings: dict[str, Any], guided: bool) -> str:
         return str(error)
 
 
+def obstacle_of(search: Search, table: Table) -> str:
+    """Why a table cannot be treated, known before anything is searched; empty if it can."""
+    try:
+        return search.obstacle(table)
+    except CrypsisError as refusal:
+        return str(refusal)
+
+
 def moves(name: str, mode: str, guided: bool, field: str, settings: dict[str, Any]) -> bool:
     """Whether some table that can be treated either way comes out differently."""
     search, quanta = build(name, settings), LATE.get((name, field), QUANTA)
     for table in TABLES:
-        before = reference(name, mode, guided, table, quanta)
+        obstacle = obstacle_of(search, TABLES[table]())
+        assert not obstacle or len(obstacle) > 20
+        before = None if obstacle else reference(name, mode, guided, table, quanta)
         if before is None:
             continue
         try:

@@ -9,6 +9,7 @@ once in logarithms, and tried on the other half.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -104,11 +105,11 @@ def _relation(target: Floats, values: Floats, scaled: bool) -> tuple[int, ...]:
     with it any more, all are tried together. Then those are dropped without which it still follows.
     """
     y, terms = _terms(target, scaled), np.stack([_terms(column, scaled) for column in values.T], axis=1)
-    chosen: list[int] = []
+    ranked, chosen = [Ranked.of(column) for column in terms.T], list[int]()
     while len(chosen) < min(MOST_NUMBERS, values.shape[1]):
-        left = _left_open(y, terms[:, chosen])
+        left = Ranked.of(_left_open(y, terms[:, chosen]))
         rest = [place for place in range(terms.shape[1]) if place not in chosen]
-        close = [_tie(left, terms[:, place]) for place in rest]
+        close = [_tie(left, ranked[place]) for place in rest]
         if max(close) < FAINT:
             chosen = list(range(terms.shape[1]))
             if len(chosen) > MOST_NUMBERS or not _follows(target, values, chosen, scaled):
@@ -177,11 +178,31 @@ def _terms(column: Floats, scaled: bool) -> Floats:
     return np.log(np.where(column > 0, column, np.nan))
 
 
-def _tie(one: Floats, other: Floats) -> float:
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """A column of numbers, and the ranks of its first records."""
+
+    values: Floats
+    finite: Flags
+    ranks: Floats | None  # where no number is missing: otherwise they depend on what else is
+
+    @classmethod
+    def of(cls, values: Floats) -> Ranked:
+        """The ranks of a column, worked out once for all others."""
+        finite = np.isfinite(values)
+        return cls(values, finite, rank_for_association(values[:RANKED]) if finite.all() else None)
+
+    def among(self, known: Flags) -> tuple[Floats, Floats]:
+        """The numbers of some records, and the ranks of the first of those."""
+        if self.ranks is not None and known.all():
+            return self.values, self.ranks
+        return self.values[known], rank_for_association(self.values[known][:RANKED])
+
+
+def _tie(one: Ranked, other: Ranked) -> float:
     """The larger of the correlation of two numbers and that of their ranks, which a few very large ones do not hide."""
-    known = np.flatnonzero(np.isfinite(one) & np.isfinite(other))
-    few = known[:RANKED]
-    pairs = ((one[known], other[known]), (rank_for_association(one[few]), rank_for_association(other[few])))
+    known = one.finite & other.finite
+    pairs = zip(one.among(known), other.among(known), strict=True)
     return max(
         (abs(float(np.corrcoef(a, b)[0, 1])) for a, b in pairs if len(a) > 1 and a.std() and b.std()), default=0.0
     )
