@@ -128,9 +128,9 @@ class Absent:
 
 HOW = {
     "sdcMicro": "apt-get install r-base-dev r-cran-rcpp r-cran-data.table r-cran-car r-cran-mass r-cran-shiny, "
-    "then Rscript -e 'install.packages(\"sdcMicro\")', since Debian has no package of it",
+    "then Rscript -e 'install.packages(\"sdcMicro\")', since neither Debian nor PyPI nor npm has it",
     "ARX": "apt-get install openjdk-17-jdk-headless, then libarx-3.9.2.jar from https://arx.deidentifier.org and "
-    "ARX_JAR=/path/to/libarx-3.9.2.jar, since Debian has no package of it",
+    "ARX_JAR=/path/to/libarx-3.9.2.jar, since neither Debian nor PyPI nor npm has it",
 }
 
 

@@ -69,8 +69,9 @@ class ReleaseRefused(CrypsisError):
         if not keys:
             return self.reasons
         waived = ", ".join(f'{json.dumps(key, ensure_ascii=False)}: "…"' for key in keys)
-        roles = "roles of columns are arguments of the call that searched; " if self.findings else ""
-        return f"{self.reasons}\nin Python: {roles}{self.waiving}:\n  waivers={{{waived}}}"
+        asks_roles = any(not key.startswith("earlier-release:") for key in self.findings)
+        roles = "roles of columns are arguments of the call that searched; " if asks_roles else ""
+        return f"{self.reasons}\nin Python: {roles}{self.waiving}, beside those given already:\n  waivers={{{waived}}}"
 
     @property
     def waiving(self) -> str:

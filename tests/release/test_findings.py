@@ -387,6 +387,7 @@ def test_one_refusal_says_everything(tmp_path: Path) -> None:
     assert "rule never" in told
     assert '"never"' not in told
     assert refused.value.rules == ("large",)
+    assert "what a waiver helps against passes" in told, "a waiver of all would not be enough"
     assert 'finding = "singling-out"' in refused.value.proposal
     assert not (tmp_path / "second").exists()
 

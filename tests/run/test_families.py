@@ -56,7 +56,7 @@ def test_how_far_a_demand_is_missed(complaint: Complaint, share: float) -> None:
 
 def test_the_command_says_both(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    models = [crypsis.KAnonymity(k=3), crypsis.LDiversity(l=7, kind="entropy", confidential=("diagnosis",))]
+    models = [crypsis.KAnonymity(k=3), crypsis.LDiversity(l=6.9, kind="entropy", confidential=("diagnosis",))]
     search = crypsis.LocalRecodingSearch(k=3, k_values=2, nodes=64)
     with crypsis.evolve(crypsis.example(80), search, models, budget="1 generations", seed=1, folder=folder):
         pass

@@ -270,3 +270,24 @@ def test_a_release_with_a_ledger_of_its_own_neither_reads_nor_changes_that_of_th
     run.release(folder=tmp_path / "entered", waivers=why, ledger=own)
     assert [Path(each.folder).name for each in ReleaseLedger.usual(file=own).entries()] == ["entered"]
     assert account.read_text(encoding="utf-8") == "not a ledger"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"format": "xls"}, "format 'xls': choose csv, csv.gz, parquet"),
+        ({"waivers": ["singling-out:income"]}, "waivers: give a reason for each finding"),
+        ({"rulebook": "public"}, "public"),
+    ],
+)
+def test_a_release_with_a_setting_that_cannot_be_is_refused_in_a_sentence(
+    run: crypsis.Run, tmp_path: Path, wrong: dict[str, object], said: str
+) -> None:
+    with pytest.raises(crypsis.PlanError, match=said):
+        run.release(folder=tmp_path / "out", **wrong)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_rulebook_is_named_as_on_the_command_line(run: crypsis.Run, tmp_path: Path) -> None:
+    with pytest.raises(crypsis.ReleaseRefused, match="rulebook public-use: rule k"):
+        run.release(folder=tmp_path / "out", rulebook="public-use")

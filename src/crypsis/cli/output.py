@@ -141,7 +141,8 @@ def progress_text(step: Progress, rate: float) -> str:
     else:
         speed = f" ({rate:.0f}/s)" if rate > 0 else ""
         verb = "measuring its front" if step.what in ("measured", "measuring") else f"generation {step.generation}"
-        doing = f"{step.title}: {verb}, {step.evaluations} evaluations{speed}"
+        counted = f"{step.evaluations} evaluation{'s'[: step.evaluations != 1]}"
+        doing = f"{step.title}: {verb}, {counted}{speed}"
     return f"{doing}; {found_text(step.found, step.seconds)}"
 
 

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 from numpy.random import Generator
@@ -72,7 +72,7 @@ from crypsis.report import (
 )
 from crypsis.report.codebook import PublishedLabels, codebook_facts, named_in_codebook, published_labels
 from crypsis.report.content import LimitResult
-from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook
+from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, read_rulebook
 from crypsis.table.aligning import aligned_pair, refuse_unaligned_roles
 from crypsis.table.files import atomic_folder, write_table
 from crypsis.table.frames import Frame, as_table
@@ -98,7 +98,7 @@ def publish(
     rng: Generator | int | None = None,
     limits: Sequence[MeasuredLimit] = (),
     scenarios: Mapping[str, Sequence[str]] | None = None,
-    rulebook: Rulebook | None = None,
+    rulebook: Rulebook | str | Path | None = None,
     waivers: Mapping[str, str] | None = None,
     unstated: Collection[str] = (),
     sign: str | Path | None = None,
@@ -130,8 +130,8 @@ def publish(
         Largest readings allowed, of risks and of declared uses.
     scenarios : mapping of str to sequence of str, optional
         Name → columns that an intruder knows; one who knows every quasi-identifier is always added.
-    rulebook : Rulebook, optional
-        Rules that the file must keep.
+    rulebook : Rulebook, str or path, optional
+        Rules that the file must keep: a rulebook that is shipped, by its name such as "public-use", or a file.
     waivers : mapping of str to str, optional
         Rule (its id) or finding (such as ``singling-out:weight``) → reason why it may pass.
     unstated : collection of str
@@ -162,7 +162,10 @@ def publish(
     """
     original, masked = (None, as_table(masked)) if original is None else aligned_pair(original, masked)
     folder, description = Path(folder), description or ReleaseDescription.of(masked)
+    rulebook = read_rulebook(rulebook) if isinstance(rulebook, str | Path) else rulebook
     _refuse_early(masked, original, models, limits, description, rulebook, waivers)
+    if format not in (known := get_args(WrittenFormat)):
+        raise PlanError(f"format {format!r}: choose {listing(known, most=20)}")
     ledger, source = ledger or ReleaseLedger.usual(), original
     ledger.check()
     masked, original, population = prepare_published(models, masked, original)
@@ -356,6 +359,8 @@ def _refuse_early(
     waivers: Mapping[str, str] | None,
 ) -> None:
     refuse_unguarded(models, limits, original)
+    if not isinstance(waivers or {}, Mapping):
+        raise PlanError('waivers: give a reason for each finding, such as {"singling-out:weight": "known to nobody"}')
     if original is not None and len(original) != len(masked):
         raise PlanError(
             f"the original has {len(original)} rows and the masked table {len(masked)}; rows must correspond"

@@ -63,7 +63,7 @@ class ReleaseTerms:
     """What a person adds to the plan when a solution is released."""
 
     title: str
-    rulebook: Rulebook | None
+    rulebook: Rulebook | str | Path | None
     waivers: Mapping[str, str] | None  # findings and rules that may pass, with reasons; None: those of the plan
     sign: str | Path | None  # file of a private key
     preview: bool = False  # only to be looked at: not entered into the ledger of releases

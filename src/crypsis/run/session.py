@@ -579,7 +579,7 @@ class Run:
         folder: str | Path = "release",
         *,
         title: str = "Protected microdata",
-        rulebook: Rulebook | None = None,
+        rulebook: Rulebook | str | Path | None = None,
         waivers: Mapping[str, str] | None = None,
         sign: str | Path | None = None,
         preview: bool = False,
@@ -597,8 +597,8 @@ class Run:
             Must not exist yet.
         title : str
             Title of the reports.
-        rulebook : Rulebook, optional
-            Rules the file must keep.
+        rulebook : Rulebook, str or path, optional
+            Rules the file must keep: a rulebook that is shipped, by its name such as "public-use", or a file.
         waivers : mapping, optional
             Rule (its id) or finding (such as ``singling-out:weight``) → why it may pass; instead of the plan's own.
         sign : path, optional
