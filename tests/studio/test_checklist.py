@@ -166,7 +166,9 @@ def test_findings_stand_by_column_without_words_of_the_plan(session: Session, cl
     text = client.get("/release/rules").text
     assert 'class="card finding accepted" data-finding="income"' in text
     assert "banner good" in text
-    client.post("/release/accept", data={"column": "income", "reason": ""})
+    empty = client.post("/release/accept", data={"column": "income", "reason": ""})
+    assert (empty.status_code, "write the reason" in empty.text) == (422, True), "without a reason nothing is accepted"
+    client.post("/release/accept", data={"column": "income", "reason": "", "do": "take-back"})
     assert 'class="card finding blocks" data-finding="income"' in client.get("/release/rules").text
 
 
@@ -278,6 +280,16 @@ def test_what_somebody_received_is_remembered_after_its_withdrawal(session: Sess
     ledger = ledger_of_plan(session.run.plan)
     assert [each.received for each in ledger.entries()] == [True, False], "no entry is lost"
     assert len(ledger.earlier(session.run.original)) == 1, "a file that never left is no danger to later ones"
+
+
+def test_a_pause_is_asked_for_and_not_waited_for(
+    session: Session, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search of a large table takes seconds to write its state; the page answers before."""
+    asked = list[tuple[object, ...]]()
+    monkeypatch.setattr("crypsis.studio.jobs.stop", lambda *given: asked.append(given))
+    assert client.post("/search/pause", data={}).status_code == 200
+    assert asked == [(session.run_folder, 0.0)]
 
 
 def test_no_solution_no_release(session: Session, client: TestClient) -> None:

@@ -122,6 +122,14 @@ def test_one_attacked_person_is_explained_with_few_raw_records(client: tuple[Tes
     assert (refused.status_code, refused.text) == (422, "there is no row 401; the file has rows 1 to 400")
 
 
+def test_the_comparison_of_whole_files_explains_its_figures(client: tuple[TestClient, int]) -> None:
+    browser, number = client
+    text = browser.get(f"/solution/{number}/general").text
+    assert text.count("model") >= 2
+    assert text.split("<details>")[0].count("<p>") == 1, "one sentence for everybody"
+    assert '<span class="define" role="tooltip">Mean squared error' in text.split("<details>")[1]
+
+
 def test_only_the_nearest_records_are_called_nearest(client: tuple[TestClient, int]) -> None:
     """The person's own record stands below them, and is called nearest only where it is."""
     browser, number = client

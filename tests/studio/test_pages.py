@@ -170,11 +170,13 @@ def test_the_picture_and_the_panel_never_part(server: Server, visitor: Any) -> N
 
 
 WIDE = ",".join(f"c{number}" for number in range(10_000)) + "\n" + ",".join("1" for _ in range(10_000)) + "\n"
+NAMED = "id,email\n" + "".join(f"{number},someone{number}@example.org\n" for number in range(60))
 BAD = {
     "empty": ("people.csv", b"", "is empty"),
     "binary": ("people.csv", bytes(range(256)) * 8, "people.csv"),
     "wide": ("people.csv", (WIDE * 1).encode(), "columns"),
     "ragged": ("people.csv", b"name,town\nAnna\nBea,Bonn,x\n", "people.csv"),
+    "identifiers": ("people.csv", NAMED.encode(), "no column is left to mask"),
     "ending": ("people.exe", b"MZ", "must end in one of"),
 }
 

@@ -182,6 +182,12 @@ def draft(
     for name, weight in foreign.importance.items():
         given[name] = given.get(name, {}) | {"importance": weight}
     masked = [column for column in columns if column.role == Role.QUASI_IDENTIFIER]
+    if not masked:
+        found = listing([f"{column.name} ({Role(column.role).value})" for column in columns])
+        raise TableError(
+            f"{source.name}: no column is left to mask, by the roles that names and values suggest: {found}; bring a "
+            f"file with columns that others may know, such as age or region, or name them to crypsis init -q"
+        )
     leading = {column.name for column in masked if column.kind != Kind.NUMERIC}
     for link in links(table, [column.name for column in masked], leading):
         if not {link.name, link.lead} & {each.name for each in derived}:

@@ -252,14 +252,15 @@ class _ReleasePage:
         One reason is given for all that was found about the columns.
         """
         session = self.studio.session
-        reason, rule = "" if one(form, "do") == "take-back" else one(form, "reason"), one(form, "rule")
+        back, rule = one(form, "do") == "take-back", one(form, "rule")
+        reason = "" if back else one(form, "reason")
         keys: tuple[str, ...]
         if rule:
             keys, what = (rule,), "the rule"
         else:
             cards = [_card(session, name) for name in form.get("column", ("",))]
             keys, what = tuple(key for card in cards for key in card.keys), listing([card.column for card in cards])
-        if reason and len(reason) < SHORTEST_REASON:
+        if not back and len(reason) < SHORTEST_REASON:
             raise PlanError(f"{what}: write the reason in words, e.g. known to nobody outside the office")
         book = _decisions(session).book()
         if rule and reason and book is not None:
