@@ -144,6 +144,9 @@ def test_a_demand_that_no_masking_can_meet_is_refused_before_the_search(people: 
     lacking = rf"51 different values of 'diagnosis' are required in every class and the file has {values}"
     with pytest.raises(crypsis.PlanError, match=lacking):
         crypsis.protect(people, **ROLES, models=crypsis.LDiversity(l=51))
+    alike = r"at most 0\.5 % of the people may be found, and one class of all 120 records lets 0\.833 % be found"
+    with pytest.raises(crypsis.PlanError, match=alike):
+        crypsis.protect(people, **ROLES, limits={"risk": 0.5})
 
 
 def test_where_nothing_is_known_to_others_the_suggested_roles_are_named(people: pl.DataFrame) -> None:

@@ -160,7 +160,19 @@ def demand_obstacles(plan: Plan, table: Table) -> list[str]:
             )
         elif isinstance(model, ConfidentialModel):
             found += [f"{where}: {lacking}" for lacking in _lacking_values(model, table)]
-    return found
+    return [*found, *_limits_below_one_class(plan, table)]
+
+
+def _limits_below_one_class(plan: Plan, table: Table) -> list[str]:
+    """Limits on class risk that not even one class of all records keeps, in words."""
+    least = 100.0 / max(len(table), 1)
+    named = ("class-risk", "risk") if plan.require else ("class-risk",)  # a perturbed file has no classes
+    return [
+        f"limit[{n}]: at most {each.at_most:g} % of the people may be found, and one class of all {len(table)} records "
+        f"lets {least:.3g} % be found; allow more"
+        for n, each in enumerate(plan.limit, 1)
+        if each.measure in named and each.at_most < least
+    ]
 
 
 def _lacking_values(model: ConfidentialModel, table: Table) -> list[str]:
