@@ -13,9 +13,12 @@ from pathlib import Path
 import vl_convert
 
 from crypsis.charts import draw_front_svg
+from crypsis.measures.objective import ANALYSES_KEPT
 from crypsis.plan import Plan, draft
 from crypsis.run import Run
+from crypsis.run.choosing import Solution
 from crypsis.run.front import Front
+from crypsis.run.session import UNTOUCHED
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
 from crypsis.table.profile import profile
@@ -38,11 +41,17 @@ def evolved(folder: Path, rows: int, budget: str) -> Front:
     return found
 
 
+def name_point(solution: Solution) -> str:
+    """The method, and how many analyses drawn at random keep their answer."""
+    kept = solution.figure(ANALYSES_KEPT)
+    return solution.title if kept is None or solution.title == UNTOUCHED else f"{solution.title}, {kept:.0f} % kept"
+
+
 def points(found: Front) -> list[dict[str, object]]:
     default = found.default()
     rows = [
         {
-            "name": f"default: {solution.title}" if solution is default else solution.title,
+            "name": f"default: {name_point(solution)}" if solution is default else solution.title,
             "family": solution.family,
             "kind": "chosen" if solution is default else "solution",
             "loss": min(solution.figure("loss") or 0.0, 100.0),
@@ -52,7 +61,7 @@ def points(found: Front) -> list[dict[str, object]]:
     ]
     plain = [
         {
-            "name": solution.title,
+            "name": name_point(solution),
             "family": solution.family,
             "kind": "baseline",
             "loss": min(solution.figure("loss") or 0.0, 100.0),
