@@ -386,7 +386,7 @@ class Front:
 
     def _row(self, solution: Solution, common: str = "") -> tuple[object, ...]:
         """The cells of a solution in a table, `common` being what all of its method end with."""
-        standing, words = self._standing(solution), _first_clause(solution)
+        standing, words = self._describe_standing(solution), _first_clause(solution)
         words = f"{words.removesuffix(common).rstrip()} …" if common else words
         return (
             solution.number,
@@ -395,7 +395,7 @@ class Front:
             f"{standing}: {words}" if standing else words,
         )
 
-    def _standing(self, solution: Solution) -> str:
+    def _describe_standing(self, solution: Solution) -> str:
         """What a solution is offered as, and how many of its columns are ruined."""
         if not solution.feasible:
             return "not releasable"
@@ -403,15 +403,15 @@ class Front:
         offered = [offer.name for offer in self.offers if offer.solution.number == solution.number]
         return ", ".join([*offered, *([f"{ruined} ruined"] if ruined else [])])
 
-    def _counted(self) -> str:
+    def _count_text(self) -> str:
         return f"{len(self)} of {len(self.everything)} measured solutions on the front"
 
     def _repr_html_(self) -> str:
-        return draw_html_table(self._head(), [self._row(each) for each in self.listed], self._counted())
+        return draw_html_table(self._head(), [self._row(each) for each in self.listed], self._count_text())
 
     def __repr__(self) -> str:
         """The front and the offers as a table in text, least loss first."""
-        return f"{self.table_text(self.listed)}\n{self._counted()}" if self.listed else self._nothing()
+        return f"{self.table_text(self.listed)}\n{self._count_text()}" if self.listed else self._nothing()
 
     def plot(self) -> Chart:
         """Chart of loss against risk, with baselines and, faintly, the other solutions.
