@@ -643,7 +643,7 @@ def _words(
     span = f" (95 % interval {number_text(interval[0])} to {number_text(interval[1])})" if interval else ""
     if name == "faithful":
         among = "of the files most worth choosing" if less else "on the front, where all keep every demand"
-        price = "a file of less risk costs more loss or more answers" if less else "less risk would cost more loss"
+        price = "a file of less risk loses more or keeps fewer answers" if less else "less risk would cost more loss"
         return (
             f"The least loss {among}: {loss} %{f' ({less})' if less else ''}. The risk is {risk} %{span}: so "
             f"many people are found by {who}; {price}."
