@@ -140,7 +140,7 @@ EXTERNAL_REPORT = {*external_facts(_NOTHING), "analyses", "estimates", "weighted
 INTERNAL_REPORT = {each.name for each in fields(ReportContent)} | {"suppressed"}
 COLUMN = {"name", "label", "role", "kind", "treatment", "missing", "distinct", "loss"}
 ANALYSES = {"drawn", "kept", "text", "public"}
-ESTIMATES = {"name", "numeric", "figures"}
+ESTIMATES = {"name", "numeric", "dates", "figures"}
 USE = {"name", "at_most", "kept", *PUBLIC_READING}
 
 BOOK = {"title", "version", "written", "rows", "file", "cite", "rules", "weights", "empty", "few", "columns"}

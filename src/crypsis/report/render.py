@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from crypsis.text import (
     unknown_to_attackers_text,
 )
 from crypsis.text.attacks import attacked_share_text
-from crypsis.text.cards import interval_text_on_card
+from crypsis.text.cards import estimate_text, interval_text_on_card
 from crypsis.text.reports import (
     ended_text,
     families_text,
@@ -69,7 +69,8 @@ def _environment() -> Environment:
     environment.filters |= {
         "number": number_text,
         "short": short_number_text,
-        "margin": lambda value: short_number_text(value, 2),
+        "estimate": lambda value, figure, dates: estimate_text(value, figure, dates, short_number_text),
+        "margin": lambda value, dates: estimate_text(value, "error", dates, partial(short_number_text, digits=2)),
         "listing": listing,
         "quoted": quote_in_style,
         "sentence": sentence_text,
@@ -180,8 +181,11 @@ def _estimate(name: str, facts: Mapping[str, Any]) -> dict[str, Any] | None:
             each = max(found, key=lambda figure: 0.0 if column["numeric"] else figure["before"])
             half = NORMAL * each["error"]
             picture = draw_interval_svg(each["before"], each["after"], each["error"])
-            low, high = (round_figure_for_reports(each["before"] + sign * half) for sign in (-1, 1))
-            return {**each, "low": low, "high": high, "numeric": column["numeric"], "svg": picture}
+            low, high = (each["before"] + sign * half for sign in (-1, 1))
+            if not column["dates"]:
+                low, high = map(round_figure_for_reports, (low, high))
+            told = {"low": low, "high": high, "numeric": column["numeric"], "dates": column["dates"]}
+            return {**each, **told, "svg": picture}
     return None
 
 
