@@ -209,7 +209,7 @@ def test_the_first_page_of_the_internal_report_is_the_one_to_sign(bundle: Path) 
         "296 of 296 yes",
         "takes the nearest record",
         "assigns people to records one-to-one, learned on a similar file",
-        "them and diagnosis",
+        "most of 2)",
         "released to a closed group, minute 4",
         "5 What was not looked at",
         "individual-risk: the table has no sampling weights",
