@@ -375,12 +375,16 @@ def attack_decisions_text(findings: Sequence[Finding], earlier: Sequence[str] = 
     for kind in dict.fromkeys(each.kind for each in findings):
         some = [each for each in findings if each.kind is kind]
         lines += [f"  {attack_finding_text(each)}" for each in some]
-        lines.append(
-            "decide in the plan about it:" if len(some) == 1 else "decide in the plan about each, here the first:"
-        )
-        lines += [f"  {line}" for line in attack_remedies(some[0])]
-        if kind is FindingKind.EARLIER_RELEASE:
-            lines += [f"  the earlier release is in {folder}: --replaces {shlex.quote(folder)}" for folder in earlier]
+        remedies = attack_remedies(some[0])
+        if kind is FindingKind.EARLIER_RELEASE and earlier:
+            remedies[:1] = [
+                f"the earlier release is in {folder}; if nobody outside has it, --replaces {shlex.quote(folder)} (in "
+                f"Python replaces={json.dumps(folder, ensure_ascii=False)}) lets this one take its place"
+                for folder in earlier
+            ]
+        about = "about it" if len(some) == 1 else "about each; for the first"
+        lines.append(f"decide {about}{', one of' if len(remedies) > 1 else ''}:")
+        lines += [f"  {line}" for line in remedies]
     return "\n".join(lines)
 
 
