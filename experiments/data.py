@@ -23,7 +23,7 @@ import typer
 from crypsis.cli import main
 from crypsis.cli.output import say, show_spinner
 from crypsis.errors import TableError, listing, suggestion
-from crypsis.html_tables import table
+from crypsis.small_tables import table
 from crypsis.table.atomic_files import private_folder, write_atomically
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"

@@ -29,10 +29,10 @@ from crypsis.cli.options import Roles
 from crypsis.cli.output import figure, say, say_json, show_spinner
 from crypsis.engines import engine
 from crypsis.errors import PlanError
-from crypsis.html_tables import table
 from crypsis.masking.partitioning import partitioners
 from crypsis.masking.scaling import embed
 from crypsis.plan.sections import searches
+from crypsis.small_tables import table
 from crypsis.table.files import write_atomically
 from crypsis.table.table import Table
 

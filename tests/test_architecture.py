@@ -18,7 +18,7 @@ LAYERS = {
     "errors": 0,
     "version": 0,
     "lazy_imports": 0,
-    "html_tables": 0,
+    "small_tables": 0,
     "home": 0,
     "extras": 1,
     "registry": 1,

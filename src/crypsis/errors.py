@@ -70,14 +70,14 @@ class ReleaseRefused(CrypsisError):
             return self.reasons
         waived = ", ".join(f'{json.dumps(key, ensure_ascii=False)}: "…"' for key in keys)
         asks_roles = any(not key.startswith("earlier-release:") for key in self.findings)
-        roles = "roles of columns are arguments of the call that searched; " if asks_roles else ""
-        return f"{self.reasons}\nin Python: {roles}{self.waiving}, beside those given already:\n  waivers={{{waived}}}"
+        roles = "\nin Python the roles of columns are arguments of the call that searched" if asks_roles else ""
+        return f"{self.reasons}{roles}\n{self.waiving}, beside the waivers given already:\n  waivers={{{waived}}}"
 
     @property
     def waiving(self) -> str:
         """What waivers do about it, in words that a list of them ends."""
-        start = "what a waiver helps against passes" if self.final else "all of it passes"
-        return f"{start}, for this release alone, with a reason in place of each …"
+        start = "to let pass what a waiver can let pass" if self.final else "to let all of it pass"
+        return f"{start}, in this release alone, write a reason in place of each …"
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

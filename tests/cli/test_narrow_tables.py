@@ -6,8 +6,8 @@ import pytest
 from rich.cells import cell_len
 
 from crypsis.cli.verify import name_column_sets
-from crypsis.html_tables import table_with_text
 from crypsis.run.front import find_common_endings
+from crypsis.small_tables import table_with_text
 
 WORDS = "not releasable: the column with most values is generalised by one level until at most 1 % are suppressed"
 ROWS = [("1", "untouched", "99.75", "0", "the file as collected"), ("12", "plain recoding", "0.7557", "0.75", WORDS)]

@@ -68,6 +68,21 @@ def test_a_second_release_of_one_source_is_refused_where_both_together_reveal_mo
     assert "--waive 'earlier-release:" in second.stderr
     assert not (folder / "second").exists()
     assert release(folder, 4, "again", "-r", "k-anonymity:k=4").returncode == 0, "the same classes reveal no more"
+    undecided = ["--original", folder / "people.csv", *ROLES, "--family", "aggregation", "-r", "k-anonymity:k=9"]
+    refused = crypsis("release", folder / "masked6.csv", *undecided, "-o", folder / "second")
+    assert refused.returncode == 1
+    told = " ".join(refused.stderr.split())
+    for words in (
+        "k-anonymity requires at least 9", "no waiver helps against it", "income singles out", "nobody decided what it",
+        "an earlier release of the same source and this one together fix it for", "--propose FILE",
+        f"the earlier release is in {folder / 'first'}; if nobody outside has it, --replaces {folder / 'first'} (in",
+        "to let pass what a waiver can let pass, in this release alone, write a reason in place of each …: --waive",
+        "--waive 'undecided:district=…'", "--waive 'singling-out:income=…'", "--waive 'earlier-release:",
+    ):  # fmt: skip
+        assert words in told, words
+    assert [told.count(each) for each in ("nothing was released", "--propose FILE", "first; if nobody outside")] == [
+        1
+    ] * 3
 
 
 def release(folder: Path, k: int, name: str, *more: object) -> Answer:

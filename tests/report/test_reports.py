@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,14 +22,16 @@ from crypsis.charts import bars_svg, draw_front_svg, draw_interval_svg, heat_map
 from crypsis.charts.svg import nice_ticks
 from crypsis.masking import Microaggregation
 from crypsis.measures import measures
+from crypsis.measures.utility import column_estimates
 from crypsis.privacy import KAnonymity
 from crypsis.release import MeasuredLimit, ReleaseDescription, publish
 from crypsis.report import external_html, internal_html
+from crypsis.report.content import _answers, describe_columns_for_reports
 from crypsis.report.histograms import histograms_of_distributions
 from crypsis.rulebook import read_rulebook
 from crypsis.table.example import example
 from crypsis.table.table import Table
-from crypsis.text.cards import interval_text_on_card
+from crypsis.text.cards import _estimates_facts, interval_text_on_card
 from crypsis.text.reports import front_text, number_text, report_summary_text, sentence_text
 from waiving import waiving
 
@@ -206,7 +209,7 @@ def test_the_first_page_of_the_internal_report_is_the_one_to_sign(bundle: Path) 
         "296 of 296 yes",
         "takes the nearest record",
         "assigns people to records one-to-one, learned on a similar file",
-        "them and diagnosis",
+        "most of 2)",
         "released to a closed group, minute 4",
         "5 What was not looked at",
         "individual-risk: the table has no sampling weights",
@@ -287,6 +290,31 @@ def test_an_officer_signs_on_one_sheet_that_names_the_release_however_long_its_n
 def test_the_external_figures_are_rounded(bundle: Path) -> None:
     for reading in json.loads(text(bundle, "public/report.json"))["losses"]:
         assert reading["value"] == float(f"{reading['value']:.4g}")
+
+
+def test_dates_are_dates_in_the_reports_and_moved_by_one_record_by_a_step_of_their_rounding(bundle: Path) -> None:
+    """Means are days, spreads are in days, and no day is added up; one of 60 records moves the mean by 6 days."""
+    day = np.arange(60) * 6.0 + 17_800
+    table = Table.from_columns({"district": day, "income": 86_400 * day}, roles={"district": "quasi"})
+    kinds = {"district": "date", "income": "datetime"}
+    table = table.with_columns({}, attributes={name: table.attribute(name).but(dates=kinds[name]) for name in kinds})
+    card = {"estimates": _estimates_facts(column_estimates(table, table, table.names))}
+    assert [each["kind"] for each in map(asdict, describe_columns_for_reports(table, table))] == list(kinds.values())
+    public = _answers(card)
+    for column in public["estimates"]:
+        unit = 86_400.0 if column["dates"] == "datetime" else 1.0
+        assert {each["figure"]: each["before"] / unit for each in column["figures"]}["mean"] == 17_980
+        assert "total" not in {each["figure"] for each in column["figures"]}
+    facts = json.loads(text(bundle, "public/report.json"))
+    page = external_html({**facts, **public, "weighted": None})
+    assert page.count("2019-03-25 <span class") == 2, "both on the first page"
+    assert page.count("→ 2019-03-25") == 2
+    assert not re.search("17980|1553", page)
+    facts = json.loads(text(bundle, "internal/report.json"))
+    page = internal_html({**facts, "card": {**facts["card"], **card}})
+    assert page.count("→ 2019-03-22") == 2
+    assert page.count("→ 104.8 days") == 2
+    assert not re.search("17977|1553", page)
 
 
 def test_every_figure_carries_definition_direction_unit_scope_and_missing(bundle: Path) -> None:

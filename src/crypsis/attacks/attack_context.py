@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.html_tables import draw_html_table, draw_text_table
 from crypsis.measures.categories import number_masked_categories
 from crypsis.measures.intervals import wilson_interval
 from crypsis.measures.record_linkage import LinkagePair
 from crypsis.registry import Settings
+from crypsis.small_tables import draw_html_table, draw_text_table
 from crypsis.table.attribute import UNMASKED
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING

@@ -12,7 +12,7 @@ from crypsis.cli import options
 from crypsis.cli.options import Roles
 from crypsis.cli.output import figure, say, say_json, show_spinner, warn
 from crypsis.errors import TableError
-from crypsis.html_tables import table
+from crypsis.small_tables import table
 
 if TYPE_CHECKING:
     from crypsis.privacy.model import PrivacyModel, Verdict

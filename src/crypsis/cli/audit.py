@@ -13,7 +13,7 @@ from crypsis.cli import options, rulebooks
 from crypsis.cli.options import Roles
 from crypsis.cli.output import figure, say, say_json, show_spinner
 from crypsis.errors import PlanError, TableError
-from crypsis.html_tables import table
+from crypsis.small_tables import table
 
 if TYPE_CHECKING:
     from crypsis.audits import Audit

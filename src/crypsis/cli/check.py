@@ -12,7 +12,7 @@ import typer
 from crypsis.cli import options, rulebooks
 from crypsis.cli.output import figure, say, say_json, show_spinner
 from crypsis.errors import PlanError
-from crypsis.html_tables import table
+from crypsis.small_tables import table
 
 if TYPE_CHECKING:
     from crypsis.plan.checking import Check, Estimate

@@ -15,7 +15,7 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.output import say, say_json, show_spinner
-from crypsis.html_tables import table
+from crypsis.small_tables import table
 
 NEEDED = (
     "numpy",

@@ -10,7 +10,7 @@ import typer
 from crypsis.cli import options
 from crypsis.cli.options import pairs
 from crypsis.cli.output import figure, say, say_json
-from crypsis.html_tables import table
+from crypsis.small_tables import table
 
 if TYPE_CHECKING:
     from crypsis.run import Front, Solution

@@ -16,7 +16,7 @@ import typer
 from crypsis.cli import options, rulebooks
 from crypsis.cli.output import figure, say, say_json, say_released, show_spinner
 from crypsis.errors import EngineError, PlanError, ReleaseRefused, listing
-from crypsis.html_tables import table
+from crypsis.small_tables import table
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,7 +10,7 @@ from crypsis.cli import options
 from crypsis.cli.options import BlockEngine, MaskedFile, Roles
 from crypsis.cli.output import figure, say, say_json, show_spinner, warn
 from crypsis.errors import PlanError, TableError
-from crypsis.html_tables import table
+from crypsis.small_tables import table
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from crypsis.html_tables import cell_text
+from crypsis.small_tables import cell_text
 
 if TYPE_CHECKING:
     from crypsis.release import Verification

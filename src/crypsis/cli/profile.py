@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from crypsis.cli import options
 from crypsis.cli.output import say, say_json, show_spinner, warn
-from crypsis.html_tables import table
+from crypsis.small_tables import table
 
 
 def profile(file: options.File, form: options.FileForm, json: options.Json = False) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.output import say, say_json
-from crypsis.html_tables import table
+from crypsis.small_tables import table
 
 if TYPE_CHECKING:
     from crypsis.rulebook import Rulebook, RuleResult

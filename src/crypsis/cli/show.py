@@ -11,7 +11,7 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.output import figure, say, say_json, show_spinner
-from crypsis.html_tables import table
+from crypsis.small_tables import table
 
 if TYPE_CHECKING:
     from crypsis.measures.utility import UtilityCard

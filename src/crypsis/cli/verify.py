@@ -13,7 +13,7 @@ import typer
 from crypsis.cli import options, rulebooks
 from crypsis.cli.output import figure, say, say_json, show_spinner
 from crypsis.errors import PlanError
-from crypsis.html_tables import count_characters_of_line, table
+from crypsis.small_tables import count_characters_of_line, table
 
 if TYPE_CHECKING:
     from crypsis.release import Verification

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr
 
 from crypsis.errors import TableError, unknown_column
-from crypsis.html_tables import draw_html_table
 from crypsis.registry import Registry, Settings
+from crypsis.small_tables import draw_html_table
 from crypsis.table.table import Table
 
 Sense = Literal["at least", "at most"]

@@ -316,7 +316,7 @@ class TablePublication:
         """Refuse values of records and the seed in public files, beyond what statements and measures say."""
         readings, limited = self._readings, [each.reading for each in self._facts.limits]
         sentences = [*named, *(verdict.demand for verdict in content.verdicts)]
-        sentences += [*map(measured_attack_text, readings.attacks), *map(confidential_text, readings.confidential)]
+        sentences += [*map(measured_attack_text, readings.attacks), confidential_text(readings.confidential)]
         sentences += [attacker_text(each.measure, each.scope) for each in limited if each.aim == "risk"]
         sentences += [f"{each.definition} {each.missing} {each.unit}" for each in (*readings.losses, *limited)]
         risks = [*readings.risks, *(each for each in limited if each.aim == "risk")]

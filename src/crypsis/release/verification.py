@@ -94,11 +94,11 @@ def _check_attackers(table: Table, manifest: Mapping[str, Any], problems: list[s
             if not _same_shares([most], [attack.class_risk]):
                 problems.append("public/manifest.json has another class risk than the data")
             sentences.append(measured_attack_text(attack))
-        for each in manifest["confidential"]:
-            known = ConfidentialKnowledge(**each)
+        confidential = [ConfidentialKnowledge(**each) for each in manifest["confidential"]]
+        for known in confidential:
             if not _same_shares(known_value(table, known.column), [known.class_risk, known.exact, known.rough]):
                 problems.append("public/manifest.json counts other confidential values in the classes than the data")
-            sentences.append(confidential_text(known))
+        sentences += filter(None, [confidential_text(confidential)])
     except CrypsisError as error:
         problems.append(f"public/manifest.json speaks of attackers that cannot be judged: {error}")
     except MALFORMED:
@@ -140,7 +140,7 @@ EXTERNAL_REPORT = {*external_facts(_NOTHING), "analyses", "estimates", "weighted
 INTERNAL_REPORT = {each.name for each in fields(ReportContent)} | {"suppressed"}
 COLUMN = {"name", "label", "role", "kind", "treatment", "missing", "distinct", "loss"}
 ANALYSES = {"drawn", "kept", "text", "public"}
-ESTIMATES = {"name", "numeric", "figures"}
+ESTIMATES = {"name", "numeric", "dates", "figures"}
 USE = {"name", "at_most", "kept", *PUBLIC_READING}
 
 BOOK = {"title", "version", "written", "rows", "file", "cite", "rules", "weights", "empty", "few", "columns"}

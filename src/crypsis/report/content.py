@@ -19,11 +19,12 @@ from crypsis.kernels.arrays import Floats
 from crypsis.measures.information_loss import information_losses
 from crypsis.measures.masking_description import Treatment
 from crypsis.measures.measure import Reading, measures
+from crypsis.measures.utility.estimates import SPREADS
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
 from crypsis.report.histograms import FEW, Histogram
 from crypsis.rulebook.rules import RuleResult
-from crypsis.table.attribute import Dates, Role, date_text
+from crypsis.table.attribute import Dates, Role, date_text, one_day
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import AGGREGATION, LOCAL, Table
 from crypsis.text import (
@@ -69,8 +70,19 @@ def describe_columns_for_reports(
 
 def _describe_received(masked: Table, name: str) -> ReportedColumn:
     attribute, distinct = masked.attribute(name), _distinct(masked, name, masked.kept)
-    missing, role, kind = int(masked.missing(name)[masked.kept].sum()), attribute.role.value, attribute.kind.value
-    return ReportedColumn(name, role, kind, RECEIVED, distinct, distinct, None, None, missing, attribute.label)
+    missing, role = int(masked.missing(name)[masked.kept].sum()), attribute.role.value
+    return ReportedColumn(
+        name,
+        role,
+        attribute.dates or attribute.kind.value,
+        RECEIVED,
+        distinct,
+        distinct,
+        None,
+        None,
+        missing,
+        attribute.label,
+    )
 
 
 def _describe_column(original: Table, masked: Table, name: str, loss: float | None, family: str) -> ReportedColumn:
@@ -99,7 +111,7 @@ def _describe_column(original: Table, masked: Table, name: str, loss: float | No
     return ReportedColumn(
         name,
         attribute.role.value,
-        attribute.kind.value,
+        attribute.dates or attribute.kind.value,
         f"{done}, {counts}" if counts else done,
         _distinct(original, name, np.ones(len(original), dtype=np.bool_)),
         _distinct(masked, name, masked.kept),
@@ -409,18 +421,22 @@ def _public_estimates(column: Mapping[str, Any], *, errors: bool = False) -> dic
     def is_derived(figure: Mapping[str, Any]) -> bool:
         return figure["figure"] == "mean" or not column["numeric"]
 
+    def rounded(figure: Mapping[str, Any], value: float | None) -> float | None:
+        dates: Dates = "" if figure["figure"] in SPREADS else column["dates"]
+        return None if value is None else _round_beyond(value, figure["one_record"], dates)
+
     shown = [each for each in column["figures"] if each["public"] and (column["numeric"] or each["after"])]
     figures = [
         {
             "figure": each["figure"],
-            "before": None if each["before"] is None else _round_beyond(each["before"], each["one_record"]),
-            "after": None if each["after"] is None else _round_beyond(each["after"], each["one_record"]),
+            "before": rounded(each, each["before"]),
+            "after": rounded(each, each["after"]),
             "inside": each["inside"],
             **({"error": each["error"] and float(f"{each['error']:.2g}")} if errors or is_derived(each) else {}),
         }
         for each in shown
     ]
-    return {"name": column["name"], "numeric": column["numeric"], "figures": figures}
+    return {"name": column["name"], "numeric": column["numeric"], "dates": column["dates"], "figures": figures}
 
 
 def guaranteed_columns_for_reports(internal: Mapping[str, Any]) -> list[list[str]]:
@@ -481,14 +497,22 @@ def _public_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
     return {**named, "value": round_figure_for_reports(reading["value"]), "scope": list(reading["scope"])}
 
 
-def _round_beyond(value: float, one_record: float) -> float:
+def _round_beyond(value: float, one_record: float, dates: Dates = "") -> float:
     """A public estimate, so coarse that no single record moves it by more than a unit of its last digit.
 
     Four significant digits at most. The total of 5 190 records is 1 566, and one record can move it by 9:
 
     >>> _round_beyond(1566.0, 9.0), _round_beyond(0.30173, 0.0017), _round_beyond(52.0616, 0.0193)
     (1570.0, 0.3, 52.1)
+
+    Of dates, whose numbers count from a day that means nothing, whole days or tens, hundreds, … of days:
+
+    >>> _round_beyond(17831.4, 0.2, "date"), _round_beyond(17831.4, 3.0, "date")
+    (17831.0, 17830.0)
     """
+    if dates:
+        day = one_day(dates)
+        return day * round(value / day, -max(0, math.ceil(math.log10(one_record / day))) if one_record > 0 else 0)
     value = round_figure_for_reports(value)
     return round(value, -math.ceil(math.log10(one_record))) if one_record > 0 else value
 

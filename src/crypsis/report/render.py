@@ -6,8 +6,8 @@ A page is rendered from the JSON content alone, so that the page can be rendered
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
 from crypsis.attacks.linkage import Attacker, MeasuredAttack, choose_worst_linkage
+from crypsis.audits.published import Finding, FindingKind
 from crypsis.charts import bars_svg, draw_front_svg, draw_interval_svg, heat_map_svg
 from crypsis.errors import listing
 from crypsis.evolution.frontier import rank_frontier_contributions
@@ -36,8 +37,8 @@ from crypsis.text import (
     over_all_text,
     unknown_to_attackers_text,
 )
-from crypsis.text.attacks import attacked_share_text
-from crypsis.text.cards import interval_text_on_card
+from crypsis.text.attacks import OF_ONE_COLUMN, alike_findings_text, attacked_share_text
+from crypsis.text.cards import estimate_text, interval_text_on_card
 from crypsis.text.reports import (
     ended_text,
     families_text,
@@ -69,7 +70,8 @@ def _environment() -> Environment:
     environment.filters |= {
         "number": number_text,
         "short": short_number_text,
-        "margin": lambda value: short_number_text(value, 2),
+        "estimate": lambda value, figure, dates: estimate_text(value, figure, dates, short_number_text),
+        "margin": lambda value, dates: estimate_text(value, "error", dates, partial(short_number_text, digits=2)),
         "listing": listing,
         "quoted": quote_in_style,
         "sentence": sentence_text,
@@ -105,6 +107,7 @@ def internal_html(facts: Mapping[str, Any]) -> str:
         "assumed": assumptions_text(Assumption(a) for v in facts["verdicts"] for a in v["assumptions"]),
         **_attacks(facts),
         "guarantees": list(_guarantees(facts)),
+        "revealed": list(_revealed(facts["findings"])),
         "intruders": sorted(_intruders(facts), key=lambda each: bool(each["scenario"])),
         "unread": _unread(facts),
         "sort": "internal",
@@ -156,9 +159,10 @@ def _over_all(facts: Mapping[str, Any]) -> str:
 def _attacks(facts: Mapping[str, Any]) -> dict[str, Any]:
     """What attackers find, in sentences, and the most successful one; None where none was measured."""
     tried = [MeasuredAttack(**each) for each in facts["attacks"] or ()]
+    known = [ConfidentialKnowledge(**each) for each in facts["confidential"] or ()]
     return {
         "attacked": [f"{each.intruder}{': ' if each.intruder else ''}{measured_attack_text(each)}" for each in tried],
-        "known": [confidential_text(ConfidentialKnowledge(**each)) for each in facts["confidential"] or ()],
+        "known": list(filter(None, [confidential_text(known)])),
         "worst": max(choose_worst_linkage(tried), key=lambda each: each.found or 0.0, default=None),
     }
 
@@ -180,8 +184,11 @@ def _estimate(name: str, facts: Mapping[str, Any]) -> dict[str, Any] | None:
             each = max(found, key=lambda figure: 0.0 if column["numeric"] else figure["before"])
             half = NORMAL * each["error"]
             picture = draw_interval_svg(each["before"], each["after"], each["error"])
-            low, high = (round_figure_for_reports(each["before"] + sign * half) for sign in (-1, 1))
-            return {**each, "low": low, "high": high, "numeric": column["numeric"], "svg": picture}
+            low, high = (each["before"] + sign * half for sign in (-1, 1))
+            if not column["dates"]:
+                low, high = map(round_figure_for_reports, (low, high))
+            told = {"low": low, "high": high, "numeric": column["numeric"], "dates": column["dates"]}
+            return {**each, **told, "svg": picture}
     return None
 
 
@@ -225,6 +232,17 @@ def _guarantees(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             }
 
 
+def _revealed(findings: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What the file reveals, a sentence for findings of one kind that one reason answers."""
+    apart = dict[tuple[Any, ...], list[Finding]]()
+    for place, each in enumerate(findings):
+        finding = Finding(**{**each["finding"], "kind": FindingKind(each["finding"]["kind"])})
+        alone = -1 if finding.kind in OF_ONE_COLUMN else place
+        apart.setdefault((each["waived"], finding.kind, finding.refuses, alone), []).append(finding)
+    for (waived, _, refuses, _), some in apart.items():
+        yield {"found": alike_findings_text(some), "waived": waived, "refuses": refuses}
+
+
 def _intruders(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Who was let loose on the written file, what each knows and does, and how many people each finds."""
     attacks = [MeasuredAttack(**each) for each in facts["attacks"]]
@@ -246,11 +264,13 @@ def _intruders(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             learned = "" if attack.attacker == Attacker.ONE_TO_ONE else ", learned on a similar file"
             done = f"assigns people to records one-to-one{learned}"
             yield {**known, "does": done, **_found(attack.found or 0.0, attack.interval)}
-    for each in facts["confidential"]:
-        also = {"scenario": "", "knows": f"them and {each['column']}", "does": "guesses within the class"}
-        yield {**also, **_found(each["exact"])}
-        if each["numeric"]:
-            yield {**also, "knows": f"them and the tenth of {each['column']}", **_found(each["rough"])}
+    for figure, what in (("exact", ""), ("rough", "the tenth of ")):
+        some = [each for each in facts["confidential"] if each["numeric"] or figure == "exact"]
+        if some:
+            most = max(some, key=lambda each: each[figure])
+            of = f", most of {len(some)}" if len(some) > 1 else ""
+            knows = f"them and {what}{most['column']} (confidential{of})"
+            yield {"scenario": "", "knows": knows, "does": "guesses within the class", **_found(most[figure])}
 
 
 def _found(found: float, interval: Sequence[float] | None = None, before: float | None = None) -> dict[str, str]:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, listing, suggestion
-from crypsis.html_tables import cell_text
 from crypsis.measures.objective import ANALYSES_KEPT, Complaint, Evaluation, excess_over_objective_limit
 from crypsis.measures.utility.card import Ruin, Usefulness
+from crypsis.small_tables import cell_text
 from crypsis.text import complaint_text
 
 # -- A solution: its number, the search that found it, its figures, and whether it may be released.

@@ -15,7 +15,6 @@ from crypsis.charts import Chart
 from crypsis.charts.chart import require_renderer, scatter
 from crypsis.errors import PlanError, SearchError, listing, unknown_column
 from crypsis.evolution.frontier import Contribution, rank_frontier_contributions, spread_frontier_positions
-from crypsis.html_tables import cell_text, count_characters_of_line, draw_html_table, table_with_text
 from crypsis.measures.objective import ALL_KNOWING, ANALYSES_KEPT
 from crypsis.measures.utility.card import Ruin, Usefulness, ruined_columns
 from crypsis.run.choosing import (
@@ -35,6 +34,7 @@ from crypsis.run.choosing import (
     solutions_worth_choosing,
     worth_considering,
 )
+from crypsis.small_tables import cell_text, count_characters_of_line, draw_html_table, table_with_text
 from crypsis.text import intruder_text, offer_text_on_card
 
 if TYPE_CHECKING:

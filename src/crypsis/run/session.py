@@ -20,7 +20,6 @@ from threadpoolctl import threadpool_limits
 from crypsis.engines import engine as engine_named
 from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, SearchError, listing
 from crypsis.evolution import Engine
-from crypsis.html_tables import draw_html_table
 from crypsis.measures.masking_description import MaskingDescription, describe_masking
 from crypsis.measures.measure import sample_records_to_measure
 from crypsis.measures.objective import Objective
@@ -48,6 +47,7 @@ from crypsis.run.steering import (
     stamp_entries,
 )
 from crypsis.run.store import Store
+from crypsis.small_tables import draw_html_table
 from crypsis.table.attribute import Role
 from crypsis.table.frames import to_frame_like
 from crypsis.table.rules import RuleCounts, judge_rule_violations, read_rule

@@ -98,6 +98,11 @@ Scale = Literal["automatic", "raw", "log", "both"]
 """On which scale calibrated files keep the moments of a number; automatic: raw, and log too where it is skew."""
 
 
+def one_day(dates: Dates) -> float:
+    """A day in the numbers of a column of dates."""
+    return 86_400.0 if dates == "datetime" else 1.0
+
+
 def date_text(number: float, dates: Dates) -> str:
     """The date that a number of a column counts, in days or in seconds.
 

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.html_tables import draw_html_table, draw_text_table
+from crypsis.small_tables import draw_html_table, draw_text_table
 from crypsis.table.attribute import UNPUBLISHED, Attribute, Kind, Role
 from crypsis.table.builders import builder_for
 from crypsis.table.encoding import EXACT

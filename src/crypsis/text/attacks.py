@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 from crypsis.attacks.attack_context import AttackVerdict, Outcome
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
@@ -139,24 +140,50 @@ def _looked_for(attack: MeasuredAttack) -> str:
     return f"{attack.people} people drawn from {attack.people_in_all} (who looks for everybody {more})"
 
 
-def confidential_text(known: ConfidentialKnowledge) -> str:
+def confidential_text(known: Sequence[ConfidentialKnowledge]) -> str:
     """What class sizes do not cover: who knows a confidential column too, exactly, roughly or by a prediction.
 
-    >>> confidential_text(ConfidentialKnowledge("income", 20.0, 94.2, 56.0, 21.4, True, False))
+    Of several columns the one by which most are found is named, and how many by the others; empty without one.
+
+    >>> income = ConfidentialKnowledge("income", 20.0, 94.2, 56.0, 21.4, True, False)
+    >>> confidential_text([income])
     'class sizes hold for who knows the quasi-identifiers alone (20.0 %); who also knows income finds up to 94.2 %, \
 its tenth of all values 56.0 %, who predicts it 21.4 %'
+    >>> others = [ConfidentialKnowledge(name, 20.0, 41.0, 41.0, 20.5, False, False) for name in ("union", "ill")]
+    >>> confidential_text([income, *others])
+    'class sizes hold for who knows the quasi-identifiers alone (20.0 %); who also knows one of 3 confidential columns \
+finds up to 94.2 % (income; by another 41.0 %), its tenth of all values 56.0 % (income), who predicts it 21.4 % \
+(income; by another 20.5 %)'
     """
-    alone = attacked_share_text(known.class_risk)
+    if not known:
+        return ""
+    alone, most = attacked_share_text(known[0].class_risk), partial(_most_found, named=len(known) > 1)
+    which = known[0].column if len(known) == 1 else f"one of {len(known)} confidential columns"
+    rough = {each.column: each.rough for each in known if each.numeric}
+    predicted = {each.column: each.predicted for each in known if each.predicted is not None}
     text = f"class sizes hold for who knows the quasi-identifiers alone ({alone} %)"
-    text += f"; who also knows {known.column} finds up to {attacked_share_text(known.exact)} %"
-    text += f", its tenth of all values {attacked_share_text(known.rough)} %" if known.numeric else ""
-    text += f", who predicts it {attacked_share_text(known.predicted)} %" if known.predicted is not None else ""
-    if not known.asks:
+    text += f"; who also knows {which} finds up to {most({each.column: each.exact for each in known})}"
+    text += f", its tenth of all values {most(rough)}" if rough else ""
+    text += f", who predicts it {most(predicted)}" if predicted else ""
+    asked = [each.column for each in known if each.asks]
+    if not asked:
         return text
+    made, them = ("a quasi-identifier", "it") if len(asked) == 1 else ("quasi-identifiers", "them")
     return (
-        f"{text}; make {known.column} a quasi-identifier, demand l-diversity or t-closeness, or say in the plan why "
-        f"nobody outside knows it (because)"
+        f"{text}; make {listing(asked)} {made}, demand l-diversity or t-closeness, or say in the plan why "
+        f"nobody outside knows {them} (because)"
     )
+
+
+def _most_found(shares: Mapping[str, float], *, named: bool) -> str:
+    """The largest share of people; where it is `named` also by which column, and the shares by the others."""
+    first, *others = sorted(shares, key=lambda column: -shares[column])
+    text = f"{attacked_share_text(shares[first])} %"
+    if not named:
+        return text
+    ends = dict.fromkeys(attacked_share_text(shares[column]) for column in (*others[-1:], *others[:1]))
+    rest = f"; by another {' to '.join(ends)} %" if ends else ""
+    return f"{text} ({first}{rest})"
 
 
 def attacked_share_text(value: float) -> str:
@@ -247,6 +274,34 @@ def attack_finding_text(finding: Finding) -> str:
             return f"the file holds entries beside its table: {listing(finding.columns)}"
 
 
+OF_ONE_COLUMN = (
+    FindingKind.UNDECIDED,
+    FindingKind.SINGLING_OUT,
+    FindingKind.COMBINATION,
+    FindingKind.ASSUMPTION,
+    FindingKind.FEW_UNITS,
+    FindingKind.HOMOGENEOUS,
+)
+"""Kinds whose findings speak of their first column, so that one sentence can speak of several columns."""
+
+
+def alike_findings_text(findings: Sequence[Finding]) -> str:
+    """Findings of one kind in one sentence without a full stop: the greatest, then the other columns and their shares.
+
+    >>> shares = {"pay": 0.04, "ill": 0.09, "vote": 0.05}
+    >>> alike_findings_text([Finding(FindingKind.HOMOGENEOUS, (c,), 40, share) for c, share in shares.items()])
+    'ill: all of a class hold one value, so that whoever finds the class of a person learns it, for 9 % of the \
+records: 40; l-diversity prevents it; the same of vote, pay, with 4 to 5 %'
+    """
+    first, *others = sorted(findings, key=lambda each: -each.share)
+    text = attack_finding_text(first)
+    if not others:
+        return text
+    names = list(dict.fromkeys(each.columns[0] for each in others))
+    ends = dict.fromkeys(f"{100 * each.share:.3g}" for each in (others[-1], others[0]))
+    return f"{text}; the same of {listing(names)}, with {' to '.join(ends)} %"
+
+
 def attack_remedies(finding: Finding) -> list[str]:
     """Words on a finding that attacks could use: what to write into the plan about it, a line each."""
     first = finding.columns[0] if finding.columns else ""
@@ -320,12 +375,16 @@ def attack_decisions_text(findings: Sequence[Finding], earlier: Sequence[str] = 
     for kind in dict.fromkeys(each.kind for each in findings):
         some = [each for each in findings if each.kind is kind]
         lines += [f"  {attack_finding_text(each)}" for each in some]
-        lines.append(
-            "decide in the plan about it:" if len(some) == 1 else "decide in the plan about each, here the first:"
-        )
-        lines += [f"  {line}" for line in attack_remedies(some[0])]
-        if kind is FindingKind.EARLIER_RELEASE:
-            lines += [f"  the earlier release is in {folder}: --replaces {shlex.quote(folder)}" for folder in earlier]
+        remedies = attack_remedies(some[0])
+        if kind is FindingKind.EARLIER_RELEASE and earlier:
+            remedies[:1] = [
+                f"the earlier release is in {folder}; if nobody outside has it, --replaces {shlex.quote(folder)} (in "
+                f"Python replaces={json.dumps(folder, ensure_ascii=False)}) lets this one take its place"
+                for folder in earlier
+            ]
+        about = "about it" if len(some) == 1 else "about each; for the first"
+        lines.append(f"decide {about}{', one of' if len(remedies) > 1 else ''}:")
+        lines += [f"  {line}" for line in remedies]
     return "\n".join(lines)
 
 

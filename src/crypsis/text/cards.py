@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,10 +13,10 @@ from crypsis.measures.objective import Omission, keeps_objective_limit
 from crypsis.measures.utility.analyses import AnalysesKept, EstimateChange
 from crypsis.measures.utility.card import Harm, Ruin, RuleHarm, Usefulness, UseResult, UtilityCard, ruined_columns
 from crypsis.measures.utility.distributions import ColumnHarm
-from crypsis.measures.utility.estimates import NORMAL, ColumnEstimate, ColumnEstimates
+from crypsis.measures.utility.estimates import NORMAL, PRESENT, SPREADS, ColumnEstimate, ColumnEstimates
 from crypsis.measures.utility.propensity import PropensityScore
 from crypsis.measures.utility.weighted_estimates import WEIGHTED_FIGURES, WeightedComparison
-from crypsis.table.attribute import Dates, date_text
+from crypsis.table.attribute import Dates, date_text, one_day
 from crypsis.table.rules import RuleCounts
 from crypsis.text.attacks import intruder_text
 from crypsis.text.reports import NO_CLASSES, number_text, sentence_text
@@ -110,6 +110,7 @@ def _estimates_facts(estimates: Iterable[ColumnEstimates]) -> list[dict[str, Any
         {
             "name": each.name,
             "numeric": each.numeric,
+            "dates": each.dates,
             "figures": [{**asdict(figure), "inside": figure.inside} for figure in each.figures],
             "vanished": list(each.vanished),
             "vanished_rare": int(each.vanished_rare),
@@ -179,16 +180,16 @@ def weighted_answers_texts(card: Mapping[str, Any]) -> list[str]:
 def weighted_rows(weighted: WeightedComparison) -> list[tuple[str, ...]]:
     """For every number: its weighted figures before and after, with the standard error of the original."""
     return [
-        (each.name, *(_pair_with_error_text(each.figure(figure)) for figure in WEIGHTED_FIGURES))
+        (each.name, *(_pair_with_error_text(each.figure(figure), each.dates) for figure in WEIGHTED_FIGURES))
         for each in weighted.columns
         if each.numeric
     ]
 
 
-def _pair_with_error_text(figure: ColumnEstimate | None) -> str:
+def _pair_with_error_text(figure: ColumnEstimate | None, dates: Dates) -> str:
     if figure is None or figure.before is None:
         return "–"
-    error = "" if figure.error is None else f" ± {number_text(NORMAL * figure.error)}"
+    error = "" if figure.error is None else f" ± {estimate_text(NORMAL * figure.error, 'error', dates)}"
     mark = OUTSIDE if figure.inside is False else ""
     return f"{number_text(figure.before)}{error} → {number_text(figure.after)}{mark}"
 
@@ -206,23 +207,23 @@ def pair_text(figure: ColumnEstimate | None, dates: Dates = "") -> str:
     >>> pair_text(ColumnEstimate("sd", 40.41, 40.4), "date")
     '40.41 days → 40.4 days'
     """
-    if figure is None or (dates and figure.figure in SUMS):
+    if figure is None:
         return "–"
-    before, after = (_estimate_text(figure.figure, value, dates) for value in (figure.before, figure.after))
+    before, after = (estimate_text(value, figure.figure, dates) for value in (figure.before, figure.after))
     return f"{before} → {after}{OUTSIDE if figure.inside is False else ''}"
 
 
-SUMS = ("total", "above 0, %")
-"""Figures that dates do not have."""
+def estimate_text(
+    value: float | None, figure: str, dates: Dates, number: Callable[[float | None], str] = number_text
+) -> str:
+    """One figure of a column: of dates a date, and days where it is a spread; `number`: how any other is written.
 
-
-def _estimate_text(figure: str, value: float | None, dates: Dates) -> str:
-    """One figure of a number: of dates a date, and days where it is a spread."""
-    if not dates or value is None:
-        return number_text(value)
-    if figure == "sd":
-        return f"{number_text(value if dates == 'date' else value / 86_400)} days"
-    return date_text(value, dates)
+    >>> estimate_text(17831.4, "mean", "date"), estimate_text(17831.4, "mean", ""), estimate_text(2.5, "sd", "date")
+    ('2018-10-27', '17831', '2.5 days')
+    """
+    if not dates or value is None or figure == PRESENT:
+        return number(value)
+    return f"{number(value / one_day(dates))} days" if figure in SPREADS else date_text(value, dates)
 
 
 def number_rows(estimates: Sequence[ColumnEstimates], figures: Sequence[str] = FIGURES) -> list[tuple[str, ...]]:

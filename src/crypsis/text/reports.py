@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from crypsis.audits.published import Finding, FindingKind
 from crypsis.errors import listing
 from crypsis.evolution.frontier import Contribution
@@ -15,6 +13,7 @@ from crypsis.measures.measure import measures
 from crypsis.measures.objective import Complaint
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
+from crypsis.table.attribute import Dates, date_text
 from crypsis.table.equivalence_classes import MissingReading, ReadingCount
 from crypsis.table.profile import Clue, Reason
 from crypsis.table.table import PERTURBATION
@@ -253,7 +252,7 @@ def _found_by(subject: str, figures: Mapping[str, float | None]) -> str:
     return f": found by {attacker_text(name, ())}" if name in measures and measures[name].aim == "risk" else ""
 
 
-def value_text(value: float, dates: str) -> str:
+def value_text(value: float, dates: Dates) -> str:
     """A figure in the words of the reports: a rounded number, or the day it stands for (`dates`).
 
     >>> value_text(1234.5678, ""), value_text(31.0, "date")
@@ -261,7 +260,7 @@ def value_text(value: float, dates: str) -> str:
     """
     if not dates:
         return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
-    return str(np.datetime64(0, "s") + np.timedelta64(int(value * (86400 if dates == "date" else 1)), "s"))[:10]
+    return date_text(value, dates)
 
 
 def percent_text(value: float | None) -> str:

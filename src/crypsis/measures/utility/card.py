@@ -9,7 +9,6 @@ from typing import Literal
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.html_tables import draw_html_table, draw_text_table
 from crypsis.measures.utility.analyses import Analyses, AnalysesKept
 from crypsis.measures.utility.associations import AssociationChange, association_changes
 from crypsis.measures.utility.distributions import ColumnHarm, Distributions
@@ -17,6 +16,7 @@ from crypsis.measures.utility.estimates import ColumnEstimates, column_estimates
 from crypsis.measures.utility.propensity import Model, PropensityScore, propensity_score
 from crypsis.measures.utility.weighted_estimates import WeightedComparison, weighted_estimates
 from crypsis.registry import ColumnName, Settings
+from crypsis.small_tables import draw_html_table, draw_text_table
 from crypsis.table.attribute import UNPUBLISHED
 from crypsis.table.table import Table
 

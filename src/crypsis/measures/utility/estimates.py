@@ -4,7 +4,7 @@ regressions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -302,6 +302,12 @@ MOST_VALUES = 20
 """Values of a category whose shares are given, the commonest first."""
 ENDS = (0.01, 0.99)
 """Points near the ends of a number that stand for its extremes."""
+PRESENT = "records present"
+"""Figure of a number that counts its known values."""
+AMOUNTS = ("total", "above 0, %", "Gini, %")
+"""Figures that dates do not have, because no day is the first one."""
+SPREADS = ("sd", "error")
+"""Figures that are no date but a number of days, where the column holds dates."""
 FLAT = 0.001
 """Least error of a point, as a part of the standard deviation."""
 
@@ -466,8 +472,15 @@ def _number(original: Table, masked: Table, name: str) -> ColumnEstimates:
         _end("lowest 20", before[:FEWEST], after[:FEWEST]),
         _end("highest 20", before[-FEWEST:], after[-FEWEST:]),
     ]
-    figures.append(ColumnEstimate("records present", len(before), len(after), public=False))
-    return ColumnEstimates(name, True, tuple(figures), dates=original.attribute(name).dates)
+    figures.append(ColumnEstimate(PRESENT, len(before), len(after), public=False))
+    return estimates_of_numbers(original, name, figures)
+
+
+def estimates_of_numbers(original: Table, name: str, figures: Iterable[ColumnEstimate]) -> ColumnEstimates:
+    """The figures of a column of numbers; of dates those that dates have."""
+    dates = original.attribute(name).dates
+    shown = tuple(each for each in figures if not (dates and each.figure in AMOUNTS))
+    return ColumnEstimates(name, True, shown, dates=dates)
 
 
 def _end(figure: str, before: Floats, after: Floats) -> ColumnEstimate:

@@ -22,6 +22,7 @@ from crypsis.measures.utility.estimates import (
     ColumnEstimate,
     ColumnEstimates,
     Estimates,
+    estimates_of_numbers,
     is_dominated_estimate,
 )
 from crypsis.table.attribute import Role
@@ -324,7 +325,7 @@ def _weighted_number(
         poor = int((first.values < line).sum())
         public = FEWEST <= poor <= len(first.rows) - FEWEST
         figures.append(_compare_weighted("at risk of poverty, %", first.poverty(), last.poverty(), public))
-    return ColumnEstimates(name, True, tuple(figures))
+    return estimates_of_numbers(original, name, figures)
 
 
 def _weighted_category(

@@ -36,7 +36,6 @@ from crypsis.text import ruin_text, utility_card_facts
 from crypsis.text.cards import (
     FIGURES,
     OUTSIDE,
-    SUMS,
     category_rows,
     general_text,
     number_rows,
@@ -543,7 +542,7 @@ def describe_estimates(column: ColumnEstimates) -> dict[str, Any]:
     """
     figures = list(column.figures)
     if column.numeric:
-        figures = [each for each in figures if each.figure in FIGURES and not (column.dates and each.figure in SUMS)]
+        figures = [each for each in figures if each.figure in FIGURES]
     else:
         figures.sort(key=lambda each: -abs((each.after or 0.0) - (each.before or 0.0)))
     gone = [*column.vanished, *([f"{column.vanished_rare} rare values"] if column.vanished_rare else [])]

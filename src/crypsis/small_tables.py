@@ -1,4 +1,4 @@
-"""Small tables in HTML, by which notebooks show results, and the same in plain text."""
+"""Small tables: in HTML, by which notebooks show results, and in plain text for terminals."""
 
 from __future__ import annotations
 
