@@ -138,7 +138,9 @@ def _rare_labels(original: Table, published: Table, written: Collection[bytes]) 
         codes = original.column(name)
         counts = np.bincount(codes[codes != MISSING], minlength=len(original.labels(name)))
         texts = pl.Series(original.labels(name), dtype=pl.String).filter(pl.Series((counts > 0) & (counts < RARE)))
-        texts = texts.filter(texts.str.contains(_SPELT_OTHERWISE) | texts.str.extract(_FIRST_WORD).is_in(starts.implode()))
+        texts = texts.filter(
+            texts.str.contains(_SPELT_OTHERWISE) | texts.str.extract(_FIRST_WORD).is_in(starts.implode())
+        )
         for label in texts.to_list():
             if label not in shown and not _is_number(label) and len(label) > 1:
                 rare.setdefault(label, name)
