@@ -21,7 +21,14 @@ from crypsis.privacy import KAnonymity
 from crypsis.release import ReleaseDescription, ReleaseLedger, compare_releases, new_keys, publish, verify
 from crypsis.release.later_signature import sign_release
 from crypsis.release.ledger import (
-    ENOUGH, KEPT, Sketch, earlier_findings, findings_from_ledger, label_hashes, number_hashes, source_digest,
+    ENOUGH,
+    KEPT,
+    Sketch,
+    earlier_findings,
+    findings_from_ledger,
+    label_hashes,
+    number_hashes,
+    source_digest,
 )  # fmt: skip
 from crypsis.release.manifest import sha256
 from crypsis.studio.studio import studio_home

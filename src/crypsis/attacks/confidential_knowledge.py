@@ -118,11 +118,12 @@ def _predictors(original: Table, names: Sequence[str], classes: EquivalenceClass
     if len(people) > MOST_ASKED:
         asked = np.sort(rng.choice(len(people), MOST_ASKED, replace=False))
     half, rows = half[asked], people[asked]
-    measured = _MeasuredColumns(*(each[rows] for each in _measure_columns(original, names)))
+    lines, codes = _measure_columns(original, names)
+    measured = _MeasuredColumns(lines[rows], codes[rows])
     near = np.zeros((len(rows), NEAREST), dtype=np.int64)
     for part in (0, 1):
         known, sought = _learned_rows(half != part), np.flatnonzero(half == part)
-        near[sought] = known[link_most_alike(*(_likeness(measured, each) for each in (sought, known)), NEAREST)]
+        near[sought] = known[link_most_alike(_likeness(measured, sought), _likeness(measured, known), NEAREST)]
     boosted = len(people) >= FEWEST_BOOSTED
     features = np.stack([_feature(original, name) for name in names], axis=1)[rows] if boosted else np.empty((0, 0))
     return _Predictors(people, classes.of[people], asked, half, _design(measured), near, features)
@@ -231,7 +232,7 @@ def _frequent(codes: Ints) -> Ints:
     """int64[m]: the most frequent codes as 0, 1, …; all rarer ones as one more."""
     order = (np.cumsum(np.bincount(codes - MISSING) > 0) - 1)[codes - MISSING]
     rank = np.argsort(np.argsort(-np.bincount(order), kind="stable"))
-    return np.minimum(rank[order], MOST_VALUES - 1)
+    return np.asarray(np.minimum(rank[order], MOST_VALUES - 1))
 
 
 def _learned_rows(usable: Flags) -> Ints:
