@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.attacks.confidential_knowledge import _frequent, _likeliest, _nearest_numbers, confidential_knowledge
+from crypsis.attacks import confidential_knowledge as knowledge
+from crypsis.attacks.confidential_knowledge import (
+    _count_categories,
+    _frequent,
+    _likeliest,
+    _list_numbers,
+    _nearest_numbers,
+    confidential_knowledge,
+)
 from crypsis.table.table import Table
 
 ROLES = {"town": "quasi", "income": "confidential", "ill": "confidential"}
@@ -54,7 +62,10 @@ def test_a_value_that_follows_from_the_quasi_identifiers_is_predicted() -> None:
 )
 def test_the_nearest_numbers_are_those_of_the_definition(rows: list[tuple[int, float, int]]) -> None:
     classes, values, guesses = np.array([r[0] for r in rows]), np.array([r[1] for r in rows]), [r[2] for r in rows]
-    found = _nearest_numbers(classes, values, np.array(guesses, dtype=float))
+    held, all_of_them = _list_numbers(classes, values), np.arange(len(rows))
+    found = _nearest_numbers(held, np.array(guesses, dtype=float), all_of_them)
+    some = all_of_them[::2]
+    assert _nearest_numbers(held, np.array(guesses, dtype=float)[some], some).tolist() == found[some].tolist()
     for i, guess in enumerate(guesses):
         inside = [j for j in range(len(rows)) if classes[j] == classes[i] and not np.isnan(values[j])]
         least = min((abs(values[j] - guess) for j in inside), default=0.0)
@@ -64,9 +75,22 @@ def test_the_nearest_numbers_are_those_of_the_definition(rows: list[tuple[int, f
 
 def test_the_likeliest_category_of_a_class_is_taken() -> None:
     likely = np.array([[0.6, 0.3, 0.1]] * 4)
-    found = _likeliest(np.array([0, 0, 0, 1]), np.array([1, 1, 2, 0]), likely)
+    classes, codes = np.array([0, 0, 0, 1]), np.array([1, 1, 2, 0])
+    found = _likeliest(_count_categories(classes, codes)[classes], codes, likely)
     assert found.tolist() == [0.5, 0.5, 0.0, 1.0]
     assert _frequent(np.array([9, 4, 4])).tolist() == [1, 0, 0]
+
+
+def test_of_many_people_some_are_predicted_and_sought_among_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = crypsis.example(1000)
+    masked = crypsis.Microaggregation(k=5).mask(table, np.random.default_rng(1))
+    everybody = confidential_knowledge(table, masked)
+    monkeypatch.setattr(knowledge, "MOST_ASKED", 600)
+    for whole, drawn in zip(everybody, confidential_knowledge(table, masked), strict=True):
+        assert whole.predicted is not None
+        assert drawn.predicted == pytest.approx(whole.predicted, abs=5.0)
+        assert drawn.predicted != whole.predicted
+        assert (drawn.exact, drawn.rough) == (whole.exact, whole.rough)
 
 
 def test_the_example_has_the_figures_that_the_statement_prints() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -19,7 +20,16 @@ from crypsis.errors import PlanError, ReleaseRefused, TableError
 from crypsis.privacy import KAnonymity
 from crypsis.release import ReleaseDescription, ReleaseLedger, compare_releases, new_keys, publish, verify
 from crypsis.release.later_signature import sign_release
-from crypsis.release.ledger import ENOUGH, KEPT, Sketch, earlier_findings, findings_from_ledger, source_digest
+from crypsis.release.ledger import (
+    ENOUGH,
+    KEPT,
+    Sketch,
+    earlier_findings,
+    findings_from_ledger,
+    label_hashes,
+    number_hashes,
+    source_digest,
+)  # fmt: skip
 from crypsis.release.manifest import sha256
 from crypsis.studio.studio import studio_home
 from crypsis.table.table import Table
@@ -429,3 +439,18 @@ def test_one_person_in_twenty_may_be_found_with_an_earlier_release(people: float
         (("ill",), people, refuses),
         (("region", "ill"), people, refuses),
     ]
+
+
+@given(labels=st.lists(st.text(max_size=6) | st.sampled_from(["1", "1.0", " 2", "inf", "nan", "1_0", "-0", "٣", "x"])))
+def test_labels_are_hashed_by_their_bytes_or_as_numbers(labels: list[str]) -> None:
+    codes = np.arange(-1, len(labels), dtype=np.int32)
+    lost, *found = label_hashes(labels, codes).tolist()
+    assert lost == number_hashes(np.array([np.nan]))[0]
+    for text, each in zip(labels, found, strict=True):
+        try:
+            number = float(text)
+        except ValueError:
+            number = float("nan")
+        digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+        wanted = int.from_bytes(digest, "little") if np.isnan(number) else number_hashes(np.array([number]))[0]
+        assert each == wanted

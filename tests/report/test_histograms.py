@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crypsis.report.content import RecordHarm, hardest_groups_for_reports
-from crypsis.report.histograms import FEW, class_size_histogram, histograms_of_distributions
+from crypsis.report.histograms import FEW, _count_labels, class_size_histogram, histograms_of_distributions
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.builders import build_hierarchy
 from crypsis.table.hierarchy import Hierarchy
@@ -141,3 +145,12 @@ def test_numbers_are_grouped_in_quarters_and_missing_ones_apart() -> None:
     nothing = np.zeros(60)
     groups = hardest_groups_for_reports(table, RecordHarm(nothing == 1, nothing == 1, nothing, nothing), ["age"])
     assert sorted(g.records for g in groups) == [12, 12, 12, 12, 12, 60]
+
+
+@given(codes=st.lists(st.integers(-1, 4), max_size=20))
+def test_labels_are_counted_in_the_order_of_their_first_record(codes: list[int]) -> None:
+    labels = ("a", "b", "c", "b", "d")
+    one_by_one = Counter(labels[code] for code in codes if code >= 0)
+    counted = _count_labels(np.array(codes, dtype=np.int32), labels)
+    assert counted == one_by_one
+    assert list(counted) == list(one_by_one)

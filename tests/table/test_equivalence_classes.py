@@ -19,7 +19,7 @@ from crypsis.table.equivalence_classes import (
     equivalence_classes,
     pack_class_codes,
 )
-from crypsis.table.table import Table
+from crypsis.table.table import Table, rank_distinct
 from naive.equivalence_classes import group_by
 
 FIVE = np.array([[1, 0], [0, 2], [1, 0], [-1, 5], [1, 0]], dtype=np.int32)
@@ -183,3 +183,15 @@ def test_the_compiled_classes_of_labels_are_the_same_classes(case: tuple[np.ndar
     assert np.array_equal(first, found.first[order])
     assert np.array_equal(sizes, found.sizes[order])
     assert np.array_equal(order[of] if len(of) else of, found.of)
+
+
+@given(
+    values=st.lists(
+        st.sampled_from([0.0, -0.0, 1.0, 2.5, 3.5, 7.0, -4.0, 1e9, 1e308, -1e308, float("inf")]), max_size=12
+    )
+    | st.lists(st.integers(-6, 6).map(lambda each: each + 0.1), max_size=30)
+    | st.lists(st.floats(allow_nan=False), max_size=8)
+)
+def test_numbers_are_ranked_as_by_sorting(values: list[float]) -> None:
+    column = np.array(values, dtype=np.float64)
+    assert rank_distinct(column).tolist() == np.unique(column, return_inverse=True)[1].tolist()

@@ -28,6 +28,8 @@ PARTS = 10
 """Parts of equal size of which a number is known roughly."""
 MOST_LEARNED, FEWEST_LEARNED, FEWEST_BOOSTED = 4_000, 100, 2_000
 """People trees learn from at most, people in the file at least, and from whom on trees predict beside a regression."""
+MOST_ASKED = 50_000
+"""People whose value is predicted at most, drawn at random; they are sought among the records of all."""
 NEAREST = 5
 """Like people of whom a value is taken."""
 RIDGE = 1.0
@@ -96,8 +98,9 @@ def _rough(masked: Table, column: str, classes: EquivalenceClasses) -> float:
 class _Predictors(NamedTuple):
     """What a value is predicted from."""
 
-    people: Ints  # int64[m]: rows that are published;  at  int64[m]: their classes;  half  int64[m]: 0 or 1
+    people: Ints  # int64[n]: rows that are published;  at  int64[n]: their classes
     at: Ints
+    asked: Ints  # int64[m]: places in `people` of those whose value is predicted;  half  int64[m]: 0 or 1
     half: Ints
     # float64[m, q]: the quasi-identifiers of a regression;  near  int64[m, NEAREST]: like people, other half
     design: Floats
@@ -110,28 +113,34 @@ def _predictors(original: Table, names: Sequence[str], classes: EquivalenceClass
     people = np.flatnonzero(classes.of >= 0)
     if len(people) < FEWEST_LEARNED:
         return None
-    half = default_rng([seed, len(people)]).permutation(len(people)) % 2
-    measured = _measure_columns(original, names)
-    design, near = _design(measured)[people], np.zeros((len(people), NEAREST), dtype=np.int64)
+    rng = default_rng([seed, len(people)])
+    half, asked = rng.permutation(len(people)) % 2, np.arange(len(people))
+    if len(people) > MOST_ASKED:
+        asked = np.sort(rng.choice(len(people), MOST_ASKED, replace=False))
+    half, rows = half[asked], people[asked]
+    lines, codes = _measure_columns(original, names)
+    measured = _MeasuredColumns(lines[rows], codes[rows])
+    near = np.zeros((len(rows), NEAREST), dtype=np.int64)
     for part in (0, 1):
-        rows, asked = _learned_rows(half != part), np.flatnonzero(half == part)
-        learned, sought = (_likeness(measured, people[each]) for each in (rows, asked))
-        near[asked] = rows[link_most_alike(sought, learned, NEAREST)]
+        known, sought = _learned_rows(half != part), np.flatnonzero(half == part)
+        near[sought] = known[link_most_alike(_likeness(measured, sought), _likeness(measured, known), NEAREST)]
     boosted = len(people) >= FEWEST_BOOSTED
-    features = np.stack([_feature(original, name) for name in names], axis=1)[people] if boosted else np.empty((0, 0))
-    return _Predictors(people, classes.of[people], half, design, near, features)
+    features = np.stack([_feature(original, name) for name in names], axis=1)[rows] if boosted else np.empty((0, 0))
+    return _Predictors(people, classes.of[people], asked, half, _design(measured), near, features)
 
 
 def _find_by_prediction(masked: Table, column: str, known: _Predictors, seed: int) -> float:
     """Found by who takes the record of the right class whose value is nearest to the best prediction of it."""
     if masked.holds_numbers(column):
         values = _on_log_scale(masked.column(column)[known.people])
-        guesses = _guess_numbers(values, known, seed)
-        return 100.0 * max(float(_nearest_numbers(known.at, values, each).mean()) for each in guesses)
+        held = _list_numbers(known.at, values)
+        guesses = _guess_numbers(values[known.asked], known, seed)
+        return 100.0 * max(float(_nearest_numbers(held, each, known.asked).mean()) for each in guesses)
     codes = _frequent(masked.codes([column])[:, 0][known.people].astype(np.int64))
-    return 100.0 * max(
-        float(_likeliest(known.at, codes, each).mean()) for each in _guess_categories(codes, known, seed)
-    )
+    counts = _count_categories(known.at, codes)[known.at[known.asked]]
+    own = codes[known.asked]
+    likely = _guess_categories(own, known, seed, counts.shape[1])
+    return 100.0 * max(float(_likeliest(counts, own, each).mean()) for each in likely)
 
 
 def _guess_numbers(values: Floats, known: _Predictors, seed: int) -> Iterator[Floats]:
@@ -148,13 +157,13 @@ def _guess_numbers(values: Floats, known: _Predictors, seed: int) -> Iterator[Fl
         yield _cross_boost(known.features, values, present, known.half, seed)
 
 
-def _guess_categories(codes: Ints, known: _Predictors, seed: int) -> Iterator[Floats]:
+def _guess_categories(codes: Ints, known: _Predictors, seed: int, values: int) -> Iterator[Floats]:
     """float64[m, values]: how likely each category is to regression, like people, and trees."""
-    targets = np.eye(int(codes.max()) + 1)[codes]
+    targets = np.eye(values)[codes]
     yield _cross_regress(known.design, targets, np.ones(len(codes), dtype=np.bool_), known.half)
     yield targets[known.near].mean(axis=1)
     if len(known.features):
-        yield _cross_boost_categories(known.features, codes, known.half, seed)
+        yield _cross_boost_categories(known.features, codes, known.half, seed, values)
 
 
 class _MeasuredColumns(NamedTuple):
@@ -221,9 +230,9 @@ def _on_log_scale(values: Floats) -> Floats:
 
 def _frequent(codes: Ints) -> Ints:
     """int64[m]: the most frequent codes as 0, 1, …; all rarer ones as one more."""
-    order = np.unique(codes, return_inverse=True)[1]
+    order = (np.cumsum(np.bincount(codes - MISSING) > 0) - 1)[codes - MISSING]
     rank = np.argsort(np.argsort(-np.bincount(order), kind="stable"))
-    return np.minimum(rank[order], MOST_VALUES - 1)
+    return np.asarray(np.minimum(rank[order], MOST_VALUES - 1))
 
 
 def _learned_rows(usable: Flags) -> Ints:
@@ -244,9 +253,9 @@ def _cross_boost(features: Floats, values: Floats, present: Flags, half: Ints, s
     return found
 
 
-def _cross_boost_categories(features: Floats, codes: Ints, half: Ints, seed: int) -> Floats:
+def _cross_boost_categories(features: Floats, codes: Ints, half: Ints, seed: int, values: int) -> Floats:
     """float64[m, values]: how likely each category is, as learned from the people of the other half."""
-    found = np.zeros((len(codes), int(codes.max()) + 1))
+    found = np.zeros((len(codes), values))
     for part in (0, 1):
         rows = _learned_rows(half != part)
         if len(np.unique(codes[rows])) < 2:
@@ -258,20 +267,38 @@ def _cross_boost_categories(features: Floats, codes: Ints, half: Ints, seed: int
     return found
 
 
-def _nearest_numbers(classes: Ints, values: Floats, guesses: Floats) -> Floats:
-    """float64[m]: 1/t where a person's value is that of the t records of the class nearest to the guess, else 0."""
+class _NumbersHeld(NamedTuple):
+    """The numbers that the records of each class hold."""
+
+    line: Floats  # float64[v]: all numbers, ascending
+    keys: Ints  # int64[k]: class · v + place on the line, ascending;  held  int64[k]: records
+    held: Ints
+    classes: Ints  # int64[n]: classes of all;  own  int64[n]: places in `keys`, −1 where a number is missing
+    own: Ints
+
+
+def _list_numbers(classes: Ints, values: Floats) -> _NumbersHeld:
+    """What each class holds; a missing number is none."""
     present = ~np.isnan(values)
-    earned = np.zeros(len(values))
+    line, rank = np.unique(values[present], return_inverse=True)
+    own = np.full(len(values), -1)
+    keys, own[present], held = np.unique(classes[present] * len(line) + rank, return_inverse=True, return_counts=True)
+    return _NumbersHeld(line, keys, held, classes, own)
+
+
+def _nearest_numbers(numbers: _NumbersHeld, guesses: Floats, asked: Ints) -> Floats:
+    """float64[m]: 1/t where a person's value is that of the t records of the class nearest to the guess, else 0.
+
+    `asked` int64[m]: the people.
+    """
+    line, keys, held, earned = numbers.line, numbers.keys, numbers.held, np.zeros(len(asked))
+    present = numbers.own[asked] >= 0
     if not present.any():
         return earned
-    line, rank = np.unique(values[present], return_inverse=True)
-    keys, own, held = np.unique(classes[present] * len(line) + rank, return_inverse=True, return_counts=True)
-    place = np.searchsorted(keys, classes[present] * len(line) + np.searchsorted(line, guesses[present]))
+    guesses, at, own = guesses[present], numbers.classes[asked][present], numbers.own[asked][present]
+    place = np.searchsorted(keys, at * len(line) + np.searchsorted(line, guesses))
     sides = [np.maximum(place - 1, 0), np.minimum(place, len(keys) - 1)]
-    away = [
-        np.where(keys[s] // len(line) == classes[present], np.abs(line[keys[s] % len(line)] - guesses[present]), np.inf)
-        for s in sides
-    ]
+    away = [np.where(keys[s] // len(line) == at, np.abs(line[keys[s] % len(line)] - guesses), np.inf) for s in sides]
     least = np.minimum(*away)
     tied = [np.isclose(each, least, rtol=1e-12, atol=0.0) for each in away]
     tied[1] &= sides[0] != sides[1]
@@ -281,12 +308,19 @@ def _nearest_numbers(classes: Ints, values: Floats, guesses: Floats) -> Floats:
     return earned
 
 
-def _likeliest(classes: Ints, codes: Ints, likely: Floats) -> Floats:
-    """float64[m]: 1/t where a person's category is the likeliest among those of the class, held by t records."""
-    held = np.zeros((int(classes.max()) + 1, likely.shape[1]), dtype=np.int64)
-    np.add.at(held, (classes, codes), 1)
-    there = held[classes] > 0
-    weight = np.where(there, likely, -1.0)
+def _count_categories(classes: Ints, codes: Ints) -> Ints:
+    """int64[classes, values]: how many records of each class hold each category."""
+    values = int(codes.max()) + 1
+    counts = np.bincount(classes * values + codes, minlength=(int(classes.max()) + 1) * values)
+    return counts.reshape(-1, values)
+
+
+def _likeliest(held: Ints, codes: Ints, likely: Floats) -> Floats:
+    """float64[m]: 1/t where a person's category is the likeliest among those of the class, held by t records.
+
+    `held` int64[m, values]: records of the class of each person by category.
+    """
+    weight = np.where(held > 0, likely, -1.0)
     best = np.isclose(weight, weight.max(axis=1, keepdims=True), rtol=1e-12, atol=0.0)
-    records = np.where(best, held[classes], 0).sum(axis=1)
+    records = np.where(best, held, 0).sum(axis=1)
     return np.where(best[np.arange(len(codes)), codes], 1.0 / np.maximum(records, 1), 0.0)

@@ -12,13 +12,14 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
+import polars as pl
 
 from crypsis.errors import ReleaseRefused
 from crypsis.masking.method import Family
@@ -72,7 +73,10 @@ def refuse_leaks(
         for path in sorted(public.iterdir())
         if not any(map(path.match, PARTS_OF_FORMAT.values()))
     }
-    rare = _rare_labels(original, published) if original is not None else {}
+    beside = "\n".join(_words_beside_cells(published)).encode()
+    words = {name: set(_WORD.findall(content)) for name, content in files.items()}
+    written = set(_WORD.findall(beside)).union(*words.values())
+    rare = _rare_labels(original, published, written) if original is not None else {}
     known = _ordinary(published, sentences, files)
     found: list[str] = []
     # The labels a binary file spells are those of the table read back from it; short ones occur in numbers by chance.
@@ -80,10 +84,11 @@ def refuse_leaks(
     long = _spellings({label: column for label, column in rare.items() if len(label.encode()) >= LONG_LABEL})
     for name, content in files.items():
         wanted = long if name.endswith(BINARY) else spelt
-        found += [f"{name} has a rare value of column {c!r}" for c in _labels_in(content, wanted, known)]
+        if not wanted.keys().isdisjoint(words[name]):
+            found += [f"{name} has a rare value of column {c!r}" for c in _labels_in(content, wanted, known)]
         if name.startswith("data."):
-            words = "\n".join(_words_beside_cells(published)).encode()
-            found += [f"{name} has a rare value of column {c!r} in its labels" for c in _labels_in(words, spelt, known)]
+            texts = _labels_in(beside, spelt, known)
+            found += [f"{name} has a rare value of column {c!r} in its labels" for c in texts]
         else:
             found += [f"{name} {what}" for what in _secrets_in(content, risks, seed)]
         if name in WRITTEN:
@@ -118,18 +123,25 @@ def _words_beside_cells(published: Table) -> list[str]:
     return texts + [text for attribute in published.attributes for text, _, _ in attribute.missing_codes]
 
 
-def _rare_labels(original: Table, published: Table) -> dict[str, str]:
-    """Labels of fewer than RARE original records that the data do not publish → their column."""
+def _rare_labels(original: Table, published: Table, written: Collection[bytes]) -> dict[str, str]:
+    """Labels of fewer than RARE original records that the data do not publish → their column.
+
+    `written`: the words of the public files; labels whose first word is none of them are left out, as no file spells
+    them.
+    """
     shown = {label for name in published.names if not published.holds_numbers(name) for label in published.labels(name)}
+    starts = pl.Series([word.decode() for word in written if word.isascii()], dtype=pl.String)
     rare: dict[str, str] = {}
     for name in original.names:
         if original.holds_numbers(name):
             continue
         codes = original.column(name)
         counts = np.bincount(codes[codes != MISSING], minlength=len(original.labels(name)))
-        labels = original.labels(name)
-        for code in np.flatnonzero((counts > 0) & (counts < RARE)).tolist():
-            label = labels[code]
+        texts = pl.Series(original.labels(name), dtype=pl.String).filter(pl.Series((counts > 0) & (counts < RARE)))
+        texts = texts.filter(
+            texts.str.contains(_SPELT_OTHERWISE) | texts.str.extract(_FIRST_WORD).is_in(starts.implode())
+        )
+        for label in texts.to_list():
             if label not in shown and not _is_number(label) and len(label) > 1:
                 rare.setdefault(label, name)
     return rare
@@ -186,16 +198,17 @@ Spellings = Mapping[bytes, Sequence[tuple[bytes, str]]]
 """First word of a rare label as public files may spell it → these spellings, and their columns."""
 
 
-_ESCAPED = frozenset("&<>\"'\\")
-"""Characters that HTML or JSON spell in another way."""
+_SPELT_OTHERWISE = r"""[^ -~]|[&<>"'\\]"""
+"""In labels that HTML or JSON spell in another way: their first word may be another one there."""
+_FIRST_WORD = "([0-9A-Za-z_]+)"
+"""The first word of a label that is spelt in one way."""
 
 
 def _spellings(rare: Mapping[str, str]) -> Spellings:
     """How public files may spell rare labels: as they are, in HTML and in JSON; made once for all files."""
     starts: dict[bytes, list[tuple[bytes, str]]] = {}
     for label, column in rare.items():
-        plain = label.isascii() and label.isprintable() and _ESCAPED.isdisjoint(label)
-        for form in (label,) if plain else {label, html.escape(label), json.dumps(label)[1:-1]}:
+        for form in {label, html.escape(label), json.dumps(label)[1:-1]}:
             raw = form.encode()
             first = _WORD.search(raw)
             starts.setdefault(first.group() if first else raw, []).append((raw, column))
@@ -205,8 +218,6 @@ def _spellings(rare: Mapping[str, str]) -> Spellings:
 def _labels_in(content: bytes, rare: Spellings, ordinary: bytes) -> list[str]:
     """Columns whose rare labels are in the content as whole words."""
     columns: dict[str, None] = {}
-    if rare.keys().isdisjoint(_WORD.findall(content)):
-        return []
     for word in _WORD.finditer(content):
         for raw, column in rare.get(word.group(), ()):
             begin = word.start() - raw.find(word.group())

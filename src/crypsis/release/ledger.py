@@ -21,6 +21,7 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import polars as pl
 from filelock import lock_descriptor
 from numpy.typing import NDArray
 
@@ -173,9 +174,16 @@ def number_hashes(column: NDArray[np.float64]) -> Hashes:
 
 def label_hashes(labels: Sequence[str], codes: NDArray[np.int32]) -> Hashes:
     """uint64[n]: hashes of categories, of which a code of −1 is missing; a label that is a number is hashed as one."""
-    hashes = [_bits(np.array([number]))[0] if (number := _number(text)) is not None else _hash(text) for text in labels]
-    every = np.array([*hashes, LOST], dtype=np.uint64)
-    return every[np.where(codes == MISSING, len(hashes), codes)]
+    digests = b"".join([hashlib.blake2b(text.encode(), digest_size=8).digest() for text in labels])
+    every = np.append(np.frombuffer(digests, dtype="<u8").astype(np.uint64), LOST)
+    maybe = np.flatnonzero(~pl.Series(labels, dtype=pl.String).str.contains(_NO_NUMBER).to_numpy())
+    numbers = {place: number for place in maybe.tolist() if (number := _number(labels[place])) is not None}
+    every[list(numbers)] = _bits(np.array(list(numbers.values())))
+    return every[np.where(codes == MISSING, len(labels), codes)]
+
+
+_NO_NUMBER = "^[A-HJ-MO-Za-hj-mo-z]"
+"""In labels that are no numbers: those begin with a digit, a sign, a space or one of the words inf and nan."""
 
 
 def _bits(numbers: NDArray[np.float64]) -> Hashes:

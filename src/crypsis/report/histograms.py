@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crypsis.kernels.arrays import Floats
 from crypsis.table.hierarchy import Hierarchy, hierarchy_node_levels
@@ -75,7 +77,8 @@ def histograms_of_distributions(original: Table, masked: Table, most: int = 12) 
         elif original.holds_numbers(name):
             drawn.append(_numbers(original, masked, name, most))
         else:
-            drawn.append(_codes(name, _labels(original, name), _labels(masked.take(masked.kept), name), most))
+            before = _count_labels(original.column(name), original.labels(name))
+            drawn.append(_codes(name, before, _count_published(masked, name), most))
     return tuple(each for each in drawn if each is not None)
 
 
@@ -128,9 +131,20 @@ def _round_step(width: float) -> float:
     return float(power * min((1, 2, 5, 10), key=lambda each: abs(each - width / power)))
 
 
-def _labels(table: Table, name: str) -> list[str]:
-    labels, codes = table.labels(name), table.column(name)
-    return [labels[code] for code in codes if code >= 0]
+def _count_labels(codes: NDArray[np.integer[Any]], labels: Sequence[str]) -> Counter[str]:
+    """How many records hold each label, in the order in which labels first occur."""
+    codes, found = codes[codes >= 0], Counter[str]()
+    counts, first = np.bincount(codes, minlength=len(labels)), np.zeros(len(labels), dtype=np.intp)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    held = np.flatnonzero(counts)
+    for code in held[np.argsort(first[held])].tolist():
+        found[labels[code]] += int(counts[code])
+    return found
+
+
+def _count_published(masked: Table, name: str) -> Counter[str]:
+    """How many published records hold each label."""
+    return _count_labels(masked.column(name)[masked.kept], masked.labels(name))
 
 
 def _groups(original: Table, masked: Table, name: str, most: int) -> Histogram | None:
@@ -138,10 +152,9 @@ def _groups(original: Table, masked: Table, name: str, most: int) -> Histogram |
     hierarchy, level = masked.attribute(name).hierarchy, masked.level(name)
     if hierarchy is None or len(hierarchy.labels[level]) < 2:
         return None
-    lifted = hierarchy.lift(original.leaf_codes(name), level)
-    before = [hierarchy.labels[level][code] for code in lifted if code >= 0]
+    before = _count_labels(hierarchy.lift(original.leaf_codes(name), level), hierarchy.labels[level])
     order = list(hierarchy.labels[level]) if original.attribute(name).numeric else None
-    return _codes(name, before, _labels(masked.take(masked.kept), name), most, order)
+    return _codes(name, before, _count_published(masked, name), most, order)
 
 
 def _local_groups(original: Table, masked: Table, name: str, most: int) -> Histogram | None:
@@ -152,11 +165,10 @@ def _local_groups(original: Table, masked: Table, name: str, most: int) -> Histo
     published = masked.column(name)[masked.kept]
     published = published[published >= 0]
     level_of, level = hierarchy_node_levels(hierarchy, published), level_for_histogram(masked, name, most)
-    lifted = hierarchy.lift(original.leaf_codes(name), level)
-    before = [hierarchy.labels[level][code] for code in lifted if code >= 0]
+    before = _count_labels(hierarchy.lift(original.leaf_codes(name), level), hierarchy.labels[level])
     nodes, first, place = np.unique(published, return_index=True, return_inverse=True)
     names = [_label_at(hierarchy, int(node), int(at), level) for node, at in zip(nodes, level_of[first], strict=True)]
-    after = [names[each] for each in place]
+    after = _count_labels(place, names)
     order = list(hierarchy.labels[level]) if original.attribute(name).numeric else None
     made = _codes(name, before, after, most, order, coarser=set(after) - set(before))
     if made is None:
@@ -189,14 +201,13 @@ def _label_at(hierarchy: Hierarchy, node: int, at: int, level: int) -> str:
 
 def _codes(
     name: str,
-    before: list[str],
-    after: list[str],
+    counts: Counter[str],
+    later: Counter[str],
     most: int,
     order: list[str] | None = None,
     coarser: Collection[str] = (),
 ) -> Histogram | None:
     """coarser  groups that only the released file has, shown by their names after the others"""
-    counts, later = Counter(before), Counter(after)
     common = sorted((label for label, count in counts.items() if count >= FEW), key=lambda label: -counts[label])
     common = common[: most - 1]
     if not common:
@@ -205,7 +216,7 @@ def _codes(
         common.sort(key=order.index)
     common += sorted((label for label in coarser if later[label] >= FEW), key=lambda label: -later[label])[:COARSER]
     there = {label: later[label] for label in common}
-    rest = len(before) - sum(counts[label] for label in common), len(after) - sum(there.values())
+    rest = counts.total() - sum(counts[label] for label in common), later.total() - sum(there.values())
     labels = [*common, *(["all others"] if any(rest) else [])]
     values = [[float(counts[label]) for label in common], [float(there[label]) for label in common]]
     for column, left in zip(values, rest, strict=True):

@@ -361,7 +361,7 @@ class Table:
             return column
         present = ~np.isnan(column)
         ranks = np.full(self.rows, MISSING, dtype=np.int32)
-        ranks[present] = np.unique(column[present], return_inverse=True)[1]
+        ranks[present] = rank_distinct(column[present])
         return ranks
 
     def leaf_codes(self, name: str) -> NDArray[np.int32]:
@@ -626,3 +626,17 @@ def _lock(table: Table, name: str) -> Attribute:
 
 
 __all__ = ["LOCAL", "Column", "Table"]
+
+
+def rank_distinct(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """int[n]: the rank of each number among the distinct ones; numbers at whole distances are counted, not sorted.
+
+    >>> rank_distinct(np.array([30.5, 2.5, 30.5, 4.5])).tolist()
+    [2, 0, 2, 1]
+    """
+    low, high = (float(end(values)) if len(values) else np.inf for end in (np.min, np.max))
+    if high - low <= len(values):
+        places = (values - low).astype(np.intp)
+        if np.array_equal(places + low, values):
+            return np.asarray((np.cumsum(np.bincount(places) > 0) - 1)[places])
+    return np.unique(values, return_inverse=True)[1]

@@ -144,9 +144,7 @@ def measure_association_by_cramer(a: Ints, b: Ints) -> float:
     records = len(a)
     if records < 2:
         return 0.0
-    rows, a = np.unique(a, return_inverse=True)
-    columns, b = np.unique(b, return_inverse=True)
-    r, c = len(rows), len(columns)
+    (a, r), (b, c) = _rank(a), _rank(b)
     if min(r, c) < 2:
         return 0.0
     counts = np.bincount(a * c + b, minlength=r * c).reshape(r, c).astype(np.float64)
@@ -157,11 +155,17 @@ def measure_association_by_cramer(a: Ints, b: Ints) -> float:
     return float(min(np.sqrt(square / least), 1.0)) if least > 0 else 0.0
 
 
+def _rank(codes: Ints) -> tuple[Ints, int]:
+    """int64[n]: codes of at least 0 as 0, 1, … without gaps, and how many there are."""
+    ranks = np.cumsum(np.bincount(codes) > 0) - 1
+    return ranks[codes], int(ranks[-1]) + 1
+
+
 def correlation_ratio(numbers: Floats, groups: Ints) -> float:
     """Square root of the share of the variance between groups; 0 where the numbers do not vary."""
     if len(numbers) < 2:
         return 0.0
-    groups = np.unique(groups, return_inverse=True)[1]
+    groups, _ = _rank(groups)
     centred = numbers - numbers.mean()
     total = float(centred @ centred)
     if total <= 0:
