@@ -11,20 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.evolution import Frontier, State
+from crypsis.evolution import Frontier
 from crypsis.run import Run
 from crypsis.run.clock import Clock, Moment, Pace, charged_now, command_start
 from crypsis.run.schedule import Schedule, schedule_next_search
-from crypsis.run.search_state import (
-    Gains,
-    Outlook,
-    SearchState,
-    find_promising,
-    relative_hypervolume_figure,
-    search_state_hypervolume,
-)
+from crypsis.run.search_state import Gains, Outlook, relative_hypervolume_figure, search_state_hypervolume
 from crypsis.table.example import example
-from run.runs import PLAN, begun, finished, folder_with
+from run.runs import begun, finished, folder_with
 
 
 def test_compiling_is_not_charged_and_earlier_sessions_are() -> None:
@@ -69,54 +62,6 @@ def test_the_outlook_is_the_front_and_adds_up_to_its_volume(points: list[tuple[i
     )
     assert outlook.volume == pytest.approx(search_state_hypervolume(outlook.front))
     assert search_state_hypervolume(outlook.front) == pytest.approx(frontier.hypervolume((100.0, 100.0)) / 1e4)
-
-
-def test_what_a_point_would_add_is_foreseen_without_adding_it() -> None:
-    outlook = Outlook()
-    for loss, risk in ((10.0, 40.0), (30.0, 5.0)):
-        foreseen, before = outlook.foresee(loss, risk), list(outlook.front)
-        assert outlook.front == before
-        assert outlook.add(loss, risk, 0.0) == foreseen > 0.0
-    assert outlook.foresee(31.0, 5.0) == 0.0
-
-
-@given(
-    front=st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=8),
-    bound=st.integers(0, 9),
-)
-def test_a_member_of_a_front_is_at_best_what_its_measured_neighbours_are(
-    front: list[tuple[int, bool]], bound: int
-) -> None:
-    """Losses rise and risks fall along the front; those between two measured members are weighed by both."""
-    losses = np.sort(np.array([loss for loss, _ in front], dtype=float))
-    scores = np.stack([np.arange(len(front)), -np.arange(len(front))], axis=1).astype(float)
-    places = [(loss, 9.0 - loss) if known else None for loss, (_, known) in zip(losses, front, strict=True)]
-    order = np.random.default_rng(len(front)).permutation(len(front))
-    found = find_promising(scores[order], [places[at] for at in order], lambda loss, risk: loss + risk > bound)
-    for at, promising in zip(order.tolist(), found.tolist(), strict=True):
-        before = [each for each in places[:at] if each is not None]
-        after = [each for each in places[at + 1 :] if each is not None]
-        between = places[at] is None and before and after
-        assert promising == (not between or before[-1][0] + after[0][1] > bound)
-
-
-def test_what_waits_is_measured_once_no_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Points that cannot gain wait for time that no search uses; without a clock all are measured at once."""
-    text = PLAN.replace("points = 6", "points = 40")
-    for name in ("memetic", "gomm", "local-recoding"):
-        text = text.replace(f'name = "{name}"', f'name = "{name}"\nbudget = "4 generations"')
-    monkeypatch.setattr("crypsis.run.schedule.LEAST_GAIN", 1.0)
-    plan = folder_with(tmp_path / "job", text, rows=60)
-    run = begun(plan, tmp_path / "run", budget="300s")
-    told = list(run.proceed())
-    last = max(place for place, step in enumerate(told) if step.what == "generation")
-    assert any(step.what == "measured" for step in told[last:]), "some waited"
-    for index in range(3):
-        saved = run.store.state(index)
-        assert saved is not None
-        search = SearchState(index, "", run.plan.searches()[index], [], 11).restore(run.store)
-        problem = search.pose_problem(run.plan.searches()[index].encoding(run.original), None, len(run.original))
-        assert search.measured_on_front(problem) == len(State.from_bytes(saved).frontier)
 
 
 def test_the_scale_of_gains_is_one_of_ratios_with_the_same_ends() -> None:

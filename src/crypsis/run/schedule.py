@@ -38,7 +38,6 @@ from crypsis.run.search_state import (
     Measuring,
     Outlook,
     Progress,
-    Promise,
     SearchState,
     advance_search_state_work,
 )
@@ -200,9 +199,7 @@ SHOWN_AFTER = 2.0
 """Seconds of measuring after which solutions are shown before their generation is complete."""
 SHARE_FOR_SEARCH = 0.8
 """Share of a budget in seconds after which what is not measured yet comes first."""
-LEAST_GAIN = 0.001
-"""Hypervolume, of logarithms, that a point must be able to add to be measured while a search under a clock goes on."""
-SHARE_FOR_MEASURING, MEASURED_FIRST = 0.2, 4
+SHARE_FOR_MEASURING, MEASURED_FIRST = 0.25, 6
 """Seconds of measuring for a second of searching until then, beyond the first points of a search."""
 BETWEEN_CHECKPOINTS = 0.25
 """Seconds of fast generations that share one checkpoint."""
@@ -287,8 +284,8 @@ class Schedule:
             if search.sown < len(search.seeds):
                 continue
             self._obey(search)
-            if not search.due and not search.settled:
-                self._settle(search, late)
+            if (late or search.ended) and not search.due and not search.settled:
+                self._settle(search)
             if (search.due or not search.ended) and self._in_time(self._step(search), states, search.spent):
                 open_.append(search)
         if late and any(search.due for search in open_):
@@ -307,7 +304,6 @@ class Schedule:
             baseline = self._next_baseline(states)
             if baseline is not None:
                 return baseline
-        open_ = open_ or self._take_what_waits(states)
         if not open_:
             return None
         first = [each for each in open_ if each.due and not each.has_measured]
@@ -335,42 +331,16 @@ class Schedule:
             after += self._pace.estimate_step(("point", step[1]))
         return self._clock.elapsed + self._pace.estimate_left(step, spent) + after + CLOSING <= self._deadline
 
-    def _settle(self, search: SearchState, late: bool) -> None:
-        """Put what is wanted of the front of a search that ended, or late, in line; under a clock what may gain.
+    def _settle(self, search: SearchState) -> None:
+        """Put all of its front that is wanted in line."""
+        self._ask(search, self.plan.run.points)
+        search.settled = True
 
-        What else is wanted waits until no search goes on. What may gain is asked again after every few points, and late
-        whenever half of the time left is over.
-        """
-        elapsed = self._clock.elapsed
-        if math.isinf(self._limit) and search.ended:
-            self._ask(search, self.plan.run.points)
-            search.settled = True
-        elif (late or search.ended) and elapsed >= search.settles:
-            self._ask(search, self.plan.run.points, self.engine.workers, self._may_gain)
-            if not search.due:
-                search.settles = math.inf if search.ended else (elapsed + self._deadline) / 2
-
-    def _take_what_waits(self, states: Sequence[SearchState]) -> list[SearchState]:
-        """Searches with points to measure in the time that is left when none goes on."""
-        for search in states:
-            if not search.settled and not search.due:
-                self._ask(search, self.plan.run.points)
-                search.settled = True
-        return [each for each in states if each.due and self._in_time(self._step(each), states, each.spent)]
-
-    def _may_gain(self, loss: float, risk: float) -> bool:
-        """Whether a solution no worse than a useful one adds to the front what a person would notice."""
-        return loss <= self.plan.useful.loss and self._outlook.foresee(loss, risk) >= LEAST_GAIN
-
-    def _ask(self, search: SearchState, most: int, at_once: int | None = None, may_gain: Promise | None = None) -> None:
-        """Put members of a front that are not measured yet in line; with those measured at most so many.
-
-        `at_once`: members at most; `may_gain`: as in `SearchState.ask`.
-        """
+    def _ask(self, search: SearchState, most: int) -> None:
+        """Put members of a front that are not measured yet in line; with those measured at most so many."""
         if search.state is not None and len(search.state.frontier):
             problem = self._problem(search)
-            left = most - search.measured_on_front(problem)
-            search.ask(problem, left if at_once is None else min(left, at_once), variants=True, may_gain=may_gain)
+            search.ask(problem, most - search.measured_on_front(problem), variants=True)
 
     # -- steering --
 
@@ -383,7 +353,7 @@ class Schedule:
                 return
             self._store_writing.commit(search, entry)
             if search.ended:
-                self._settle(search, late=False)
+                self._settle(search)
 
     # -- steps --
 
@@ -397,8 +367,7 @@ class Schedule:
         search.gains.add_time(search.seconds - before)
         overdue = search.gains.overdue and math.isfinite(self._limit)  # without a clock, the same points in every run
         if state is not known and state.whole and (is_front_milestone(state.generation) or overdue):
-            clocked = math.isfinite(self._limit)
-            search.ask(problem, self._most_at_a_time(search), may_gain=self._may_gain if clocked else None)
+            search.ask(problem, self._most_at_a_time(search))
             if not search.due:
                 search.gains.end_stretch(0.0)
         elif not search.has_measured:
@@ -447,7 +416,6 @@ class Schedule:
             solution = Solution(number, search.index, search.name, family, found.message, found.facts, found.evaluation)
             search.fresh.append(Row(number, search.index, found.key, found.genome, solution.content()))
             search.count += 1
-            search.place(found.key, solution)
             gain += self._take_in(solution) * search.wants(found.evaluation.figures)
         return gain
 

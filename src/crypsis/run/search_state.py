@@ -11,11 +11,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crypsis.encodings import ColumnEncoding, Encoding, GroupingEncoding
 from crypsis.encodings.encoding import Description
@@ -53,10 +51,6 @@ PATIENCE = 1.5
 """Seconds a search may take before its gain counts: long walks gain late."""
 SHARE_OF_PATIENCE = 0.4
 """Share of a budget that the patience with all searches may take together."""
-
-
-Promise = Callable[[float, float], bool]
-"""Whether a solution of some loss and risk, per cent, is worth measuring."""
 
 
 class Found(NamedTuple):
@@ -98,10 +92,6 @@ class Outlook:
         )
         self.volume, self.moved = search_state_hypervolume(self.front), now
         return self.worth - before
-
-    def foresee(self, loss: float, risk: float) -> float:
-        """The hypervolume, of logarithms, that a point would add."""
-        return replace(self, front=list(self.front)).add(loss, risk, self.moved)
 
     def report_found(self, now: float) -> Found:
         """What has been found."""
@@ -362,8 +352,6 @@ class SearchState:
     seconds: float = 0.0  # time it has used, over all sessions
     count: int = 0  # solutions that have a number
     measured: set[bytes] = field(default_factory=set)  # keys of its solutions in the store
-    # loss and risk of its measured solutions, by key, where both are known
-    figures: dict[bytes, tuple[float, float]] = field(default_factory=dict)
     pending: list[GenerationRecord] = field(default_factory=list)  # generations that are not in the store yet
     problem: Problem | None = None  # None before it is posed
     # members of the front that are measured next, before the search goes on
@@ -374,7 +362,6 @@ class SearchState:
     fresh: list[Row] = field(default_factory=list)
     shown: int = 0
     settled: bool = False  # whether all of the front that is wanted is measured or in line; False once it goes on
-    settles: float = 0.0  # seconds of the run from which on, late, its front is measured before it goes on
     written: float = 0.0  # of its seconds, those when it was last written
     last_shown: float = field(default_factory=charged_now)  # when it was last written or shown, by `charged_now`
     gains: Gains = field(default_factory=Gains)  # what it gained in this session, and in which time
@@ -399,19 +386,9 @@ class SearchState:
             self.settled = bool(store.read_note(f"settled {self.index}", False))
         self.obedience = Obedience.of(self.index, store.read_note(f"steered {self.index}", []))
         self.sown = int(store.read_note(f"sown {self.index}", 0))
-        numbers = store.solution_numbers(self.index)
-        self.measured, self.count, keys = set(numbers), len(numbers), {number: key for key, number in numbers.items()}
-        for stored in store.contents():
-            solution = Solution.of(*stored)
-            if solution.search == self.index:
-                self.place(keys[solution.number], solution)
+        self.measured = store.solution_keys(self.index)
+        self.count = len(self.measured)
         return self
-
-    def place(self, key: bytes, solution: Solution) -> None:
-        """Note where a measured solution lies."""
-        loss, risk = solution.figure("loss"), solution.figure("risk")
-        if loss is not None and risk is not None:
-            self.figures[key] = loss, risk
 
     @property
     def title(self) -> str:
@@ -502,12 +479,12 @@ class SearchState:
                 return self.store.solution(number).genome
         return None
 
-    def ask(self, problem: Problem, most: int, variants: bool = False, may_gain: Promise | None = None) -> None:
+    def ask(self, problem: Problem, most: int, variants: bool = False) -> None:
         """Put members of the front that are neither measured nor in line in line, at most so many.
 
-        `variants`: whether variants of the members are taken too, after them; `may_gain`: as in `choose_unmeasured`.
+        `variants`: whether variants of the members are taken too, after them.
         """
-        self.due += self.choose_unmeasured(problem, most, variants, may_gain)
+        self.due += self.choose_unmeasured(problem, most, variants)
 
     def measured_on_front(self, problem: Problem) -> int:
         """How many members of the front are measured."""
@@ -571,14 +548,8 @@ class SearchState:
             return 1.0
         return max((budget.progress(self.state, self.seconds) for budget in self.budgets), default=0.0)
 
-    def choose_unmeasured(
-        self, problem: Problem, most: int, variants: bool = False, may_gain: Promise | None = None
-    ) -> list[Genome]:
-        """Members of the front that are not in the store, chosen by `spread_positions`; in focus alone, if any are.
-
-        `may_gain`: whether a solution of some loss and risk is worth measuring now. A member between two measured ones
-        on a front of two scores has at best the lesser loss and the lesser risk of both.
-        """
+    def choose_unmeasured(self, problem: Problem, most: int, variants: bool = False) -> list[Genome]:
+        """Members of the front that are not in the store, chosen by `spread_positions`; in focus alone, if any are."""
         if self.state is None:
             return []
         genomes, scores = list(self.state.frontier.genomes), list(self.state.frontier.scores)
@@ -589,38 +560,11 @@ class SearchState:
                 scores += [row] * len(others)
         taken = self._measured_keys() | {problem.key(genome) for genome in self.due}
         known = np.zeros(len(genomes), dtype=np.bool_)
-        places: list[tuple[float, float] | None] = []
         for place, genome in enumerate(genomes):
             key = problem.key(genome)  # a variant of one member may be another member
             known[place] = key in taken
-            places.append(self.figures.get(key))
             taken.add(key)
-        every, wait = np.array(scores), np.zeros(len(genomes), dtype=np.bool_)
         if self.focus is not None and len(genomes):
-            far = self.focus.distances(every)
+            far = self.focus.distances(np.array(scores))
             known |= (far > 0.0) & bool((~known & (far == 0.0)).any())
-        elif may_gain is not None and every.ndim == 2 and every.shape[1] == 2:
-            wait = ~known & ~find_promising(every, places, may_gain)
-        left = np.flatnonzero(~wait)
-        return [genomes[left[place]] for place in spread_frontier_positions(every[left], known[left], most)]
-
-
-def find_promising(
-    scores: NDArray[np.float64], places: Sequence[tuple[float, float] | None], may_gain: Promise
-) -> NDArray[np.bool_]:
-    """bool[n]: members of a front that are worth measuring by the best that they may be between measured ones.
-
-    `scores` float64[n, 2]; `places`: loss and risk of the measured members.
-
-    >>> front = np.array([[0.0, 4.0], [1.0, 3.0], [2.0, 2.0], [3.0, 1.0], [4.0, 0.0]])
-    >>> places = [(0.0, 50.0), None, (20.0, 10.0), None, (80.0, 1.0)]
-    >>> find_promising(front, places, lambda loss, risk: loss < 20).tolist()
-    [True, True, True, False, True]
-    """
-    order, found = np.lexsort(scores.T[::-1]).tolist(), np.ones(len(scores), dtype=np.bool_)
-    known = [at for at, place in enumerate(order) if places[place] is not None]
-    for first, last in pairwise(known):
-        (loss, risk), (other, less) = (places[order[at]] or (0.0, 0.0) for at in (first, last))
-        if last - first > 1 and not may_gain(min(loss, other), min(risk, less)):
-            found[order[first + 1 : last]] = False
-    return found
+        return [genomes[place] for place in spread_frontier_positions(np.array(scores), known, most)]
