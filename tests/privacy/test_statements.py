@@ -111,11 +111,10 @@ def test_a_demand_on_some_confidential_columns_claims_nothing_of_the_others(
 ) -> None:
     people = PEOPLE.with_roles({"member": Role.CONFIDENTIAL, "zip": Role.QUASI_IDENTIFIER})
     demand = models.build(name, confidential=("ill", "member"), **settings).judge(people).demand
-    assert said in demand and "confidential" not in demand
-    assert (
-        said.replace("each of ill, member", "ill").replace("ill, member", "ill")
-        in models.build(name, confidential=("ill",), **settings).judge(people).demand
-    )
+    assert said in demand
+    assert "confidential" not in demand
+    of_one = models.build(name, confidential=("ill",), **settings).judge(people).demand
+    assert said.replace("each of ill, member", "ill").replace("ill, member", "ill") in of_one
 
 
 @pytest.mark.parametrize("name", ["alpha-k-anonymity", "t-closeness", "l-diversity", "beta-likeness"])

@@ -118,8 +118,8 @@ class LDiversity(ConfidentialModel):
             )
         c = DEFAULT_C if self.c is None else self.c
         return (
-            f"in every class of records equal in {{columns}} the commonest {self.value_in_words()} occurs less than {c:g} "
-            f"times as often as all but the {self.l - 1:g} commonest together"
+            f"in every class of records equal in {{columns}} the commonest {self.value_in_words()} occurs less than "
+            f"{c:g} times as often as all but the {self.l - 1:g} commonest together"
         )
 
 
