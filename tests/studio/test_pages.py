@@ -167,7 +167,7 @@ def test_the_picture_and_the_panel_never_part(server: Server, visitor: Any) -> N
     page.wait_for_timeout(400)
     assert not [each for each in asked if each.endswith("/description")], "files are compared once somebody looks"
     page.locator("#description").scroll_into_view_if_needed()
-    page.wait_for_selector("#description:not([aria-busy])")
+    page.wait_for_selector("#description table", state="attached")
     settle(page, server, "/data")
     tabbed = "[...document.querySelectorAll('#grid :is(input, select, button)')].filter(e => e.tabIndex === 0).length"
     assert page.evaluate(tabbed) <= 1, "the whole table is one tab stop"

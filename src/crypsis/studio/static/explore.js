@@ -302,6 +302,7 @@ async function select(number, say = true) {
     if (mine !== asked) return;
     if (id === "description") await inView(at(id));
     if (mine !== asked) return;
+    at(id).setAttribute("aria-busy", "true");
     const answered = await part(address);
     if (mine !== asked || !answered) return;
     if (answered.html !== undefined) place(at(id), answered.html);
