@@ -52,7 +52,10 @@ def test_axe_finds_nothing(server: Server, visitor: Any, scheme: str) -> None:
 
 
 def open_closer_looks(page: Any) -> None:
-    """Every part of the closer look at the selected solution."""
+    """Every part of the closer look at the selected solution, and what was harmed most, which is compared once seen."""
+    page.locator("#description").scroll_into_view_if_needed()
+    page.wait_for_selector("#description table", state="attached")
+    until(page, IDLE)
     for button in page.locator("[data-look]").all():
         button.click()
     until(page, "[...document.querySelectorAll('.closer-part')].every(each => each.childElementCount)")
