@@ -91,6 +91,30 @@ def test_a_column_with_braces_is_a_name_like_any_other() -> None:
     table = Table.from_columns({"{columns}": ["a", "a"], "{0}": ["b", "b"]}, {"{columns}": "quasi", "{0}": "quasi"})
     verdict = models.build("k-anonymity", k=2).judge(table)
     assert verdict.demand == "every record shares its values of {columns}, {0} with at least 2 records"
+    verdict = models.build("l-diversity", quasi_identifiers=("{0}",), confidential=("{columns}",)).judge(table)
+    assert verdict.demand == "every class of records equal in {0} holds at least 2 different values of {columns}"
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "said"),
+    [
+        ("l-diversity", {}, "different values of each of ill, member"),
+        ("l-diversity", {"kind": "entropy"}, "the entropy of each of ill, member in every class"),
+        ("l-diversity", {"kind": "recursive"}, "the commonest value of ill, member occurs"),
+        ("t-closeness", {"distance": "equal"}, "the distribution of each of ill, member in every class"),
+        ("beta-likeness", {}, "the share of a value of ill, member by more"),
+        ("alpha-k-anonymity", {}, "no value of ill, member makes up"),
+    ],
+)
+def test_a_demand_on_some_confidential_columns_claims_nothing_of_the_others(
+    name: str, settings: dict[str, object], said: str
+) -> None:
+    people = PEOPLE.with_roles({"member": Role.CONFIDENTIAL, "zip": Role.QUASI_IDENTIFIER})
+    demand = models.build(name, confidential=("ill", "member"), **settings).judge(people).demand
+    assert said in demand
+    assert "confidential" not in demand
+    of_one = models.build(name, confidential=("ill",), **settings).judge(people).demand
+    assert said.replace("each of ill, member", "ill").replace("ill, member", "ill") in of_one
 
 
 @pytest.mark.parametrize("name", ["alpha-k-anonymity", "t-closeness", "l-diversity", "beta-likeness"])

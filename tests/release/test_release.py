@@ -199,6 +199,10 @@ def test_a_manifest_of_another_format_is_refused_in_a_sentence(other: str, copy:
 def test_a_folder_that_is_no_release(tmp_path: Path) -> None:
     with pytest.raises(CrypsisError, match="not a release"):
         verify(tmp_path)
+    packed = tmp_path / "release.zip"
+    packed.write_bytes(b"PK")
+    with pytest.raises(CrypsisError, match="a ZIP; unpack it and give the folder"):
+        verify(packed)
 
 
 KILLED = """

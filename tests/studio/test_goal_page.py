@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,7 +82,9 @@ def test_what_cannot_be_is_refused_and_changes_nothing(session: Session, client:
 def test_a_rulebook_is_chosen_and_followed(session: Session, client: TestClient) -> None:
     ask(client, do="rulebook", rulebook="public-use")
     assert session.choices.rulebook == "public-use"
-    assert "Demand what this rulebook demands" in client.get("/goal").text
+    text = client.get("/goal").text
+    assert "Demand what this rulebook demands" in text
+    assert "l-diversity, record-linkage at most 20 %" in text, "what pressing it adds"
     ask(client, do="follow")
     assert "Demand what this rulebook demands" not in client.get("/goal").text
     client.post("/goal", data={"do": "save"})
@@ -196,6 +199,25 @@ def test_examples_of_analyses_leave_out_what_has_one_value(tmp_path: Path) -> No
     examples = " ".join(text for _, text in goal_questions(session)["examples"])
     assert "wave" not in examples
     assert "by sex" in examples
+
+
+def test_every_confidential_column_is_protected_by_one_press(session: Session, client: TestClient) -> None:
+    document = session.document
+    for name in ("marital", "education"):
+        document["columns"][name] = {"role": "confidential"}
+    assert session.save(document) == []
+    ask(client, do="l")
+    text = client.get("/goal").text
+    assert "a role of confidential alone demands nothing" in text
+    assert "All of them" in text
+    every = re.search(r'<form[^>]* id="ask-all".*?</form>', text, re.S)
+    assert every
+    fields = re.findall(r'name="(\w+)" value="([^"]*)"', every[0])
+    data = {name: [value for key, value in fields if key == name] for name, _ in fields}
+    assert client.post("/goal/answer", data=data).status_code == 200
+    hidden = next(each["confidential"] for each in session.document["require"] if each["model"] == "l-diversity")
+    assert {"marital", "education"} <= set(hidden)
+    assert "All of them" not in client.get("/goal").text
 
 
 def test_a_rulebook_that_can_demand_no_more_offers_no_button(session: Session, client: TestClient) -> None:

@@ -52,7 +52,10 @@ def test_axe_finds_nothing(server: Server, visitor: Any, scheme: str) -> None:
 
 
 def open_closer_looks(page: Any) -> None:
-    """Every part of the closer look at the selected solution."""
+    """Every part of the closer look at the selected solution, and what was harmed most, which is compared once seen."""
+    page.locator("#description").scroll_into_view_if_needed()
+    page.wait_for_selector("#description table", state="attached")
+    until(page, IDLE)
     for button in page.locator("[data-look]").all():
         button.click()
     until(page, "[...document.querySelectorAll('.closer-part')].every(each => each.childElementCount)")
@@ -164,6 +167,10 @@ def test_the_picture_and_the_panel_never_part(server: Server, visitor: Any) -> N
     until(page, IDLE)
     decoded = {each for each in asked if each.endswith(("/estimates", "/description"))}
     assert len({each.split("/")[-2] for each in decoded}) <= 1, "only where the walk ends is a table decoded"
+    page.wait_for_timeout(400)
+    assert not [each for each in asked if each.endswith("/description")], "files are compared once somebody looks"
+    page.locator("#description").scroll_into_view_if_needed()
+    page.wait_for_selector("#description table", state="attached")
     settle(page, server, "/data")
     tabbed = "[...document.querySelectorAll('#grid :is(input, select, button)')].filter(e => e.tabIndex === 0).length"
     assert page.evaluate(tabbed) <= 1, "the whole table is one tab stop"

@@ -184,6 +184,6 @@ class AlphaKAnonymity(ConfidentialModel):
 
     def statement(self) -> str:
         return (
-            f"every class of records equal in {{columns}} has at least {self.k} records and no confidential value "
+            f"every class of records equal in {{columns}} has at least {self.k} records and no {self.value_in_words()} "
             f"makes up more than {self.alpha:g} of it (a smaller class counts as 1)"
         )

@@ -149,7 +149,7 @@ class TCloseness(ConfidentialModel):
 
     def statement(self) -> str:
         return (
-            f"the distribution of each confidential column in every class of records equal in {{columns}} lies within "
+            f"the distribution of {self.hidden_in_words()} in every class of records equal in {{columns}} lies within "
             f"{self.t:g} of that in the table (earth mover's distance, {self.distance})"
         )
 

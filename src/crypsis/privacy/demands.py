@@ -198,6 +198,17 @@ class ConfidentialModel(PrivacyModel):
         """
         return self.confidential or tuple(table.confidential)
 
+    def hidden_in_words(self) -> str:
+        """The columns that must not be learnt, for `statement`: each that is named, or each confidential one."""
+        return f"each of {self._named()}" if len(self.confidential) > 1 else self._named() or "each confidential column"
+
+    def value_in_words(self) -> str:
+        """One value that must not be learnt, for `statement`."""
+        return f"value of {self._named()}" if self.confidential else "confidential value"
+
+    def _named(self) -> str:
+        return ", ".join(self.confidential).replace("{", "{{").replace("}", "}}")
+
     @property
     def least_values(self) -> int:
         """Different confidential values without which no class passes."""

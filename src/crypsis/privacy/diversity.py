@@ -108,18 +108,18 @@ class LDiversity(ConfidentialModel):
     def statement(self) -> str:
         if self.kind == "distinct":
             return (
-                f"every class of records equal in {{columns}} holds at least {self.l:g} different values of each "
-                f"confidential column"
+                f"every class of records equal in {{columns}} holds at least {self.l:g} different values of "
+                f"{self.hidden_in_words()}"
             )
         if self.kind == "entropy":
             return (
-                f"the entropy of each confidential column in every class of records equal in {{columns}} is at least "
+                f"the entropy of {self.hidden_in_words()} in every class of records equal in {{columns}} is at least "
                 f"log {self.l:g}"
             )
         c = DEFAULT_C if self.c is None else self.c
         return (
-            f"in every class of records equal in {{columns}} the commonest confidential value occurs less than {c:g} "
-            f"times as often as all but the {self.l - 1:g} commonest together"
+            f"in every class of records equal in {{columns}} the commonest {self.value_in_words()} occurs less than "
+            f"{c:g} times as often as all but the {self.l - 1:g} commonest together"
         )
 
 

@@ -72,6 +72,6 @@ class BetaLikeness(ConfidentialModel):
     def statement(self) -> str:
         bound = f"β = {self.beta:g}" if self.kind == "basic" else f"min(β = {self.beta:g}, -ln of its share)"
         return (
-            f"no class of records equal in {{columns}} raises the share of a confidential value by more than {bound}, "
-            f"relatively"
+            f"no class of records equal in {{columns}} raises the share of a {self.value_in_words()} by more than "
+            f"{bound}, relatively"
         )

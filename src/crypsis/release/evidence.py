@@ -19,7 +19,8 @@ def public_part_as_evidence(folder: Path) -> Path:
     """The public part of a release as evidence for a rulebook, or the folder itself if it is one."""
     public = folder / "public" if (folder / "public").is_dir() else folder
     if not (public / "manifest.json").is_file():
-        raise TableError(f"{folder}: not a release: it has no manifest.json; give the folder `crypsis release` wrote")
+        found = "a ZIP; unpack it and" if folder.suffix.lower() == ".zip" else "not a release: it has no manifest.json;"
+        raise TableError(f"{folder}: {found} give the folder `crypsis release` wrote")
     return public
 
 

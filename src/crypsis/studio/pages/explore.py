@@ -290,7 +290,7 @@ def describe_before_search(session: Session) -> dict[str, Any] | None:
         "budget": name_budget(plan),
         "demands": [
             *(
-                model.statement().replace("{columns}", listing(model.quasi_identifiers) or everyone)
+                model.statement().format(columns=listing(model.quasi_identifiers) or everyone)
                 for model in plan.models()
             ),
             *(limit_text(each) for each in plan.limit),

@@ -41,6 +41,7 @@ from crypsis.studio.forms import COLUMN_SKIPPED, Entry, Form, answers, form_entr
 from crypsis.studio.responses import answer, refusal, route_get_responses, route_post_responses
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
+from crypsis.studio.terms import limit_text
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.rules import proposed_rules
 
@@ -212,7 +213,7 @@ def goal_questions(session: Session) -> dict[str, Any]:
         "rulebook": name,
         "book": read_rulebook(name) if name else None,
         "planned": _plan_rules(session),
-        "followable": bool(name) and _can_follow(document, name),
+        "follows": _list_what_follows(document, name) if name else [],
         "quasi": quasi,
         "intruders": _list_intruders(document),
         "scenarios": document.get("scenario", []),
@@ -723,11 +724,19 @@ def _follow(document: Document, name: str) -> str:
     return f"The plan now demands at least what {book.title} demands."
 
 
-def _can_follow(document: dict[str, Any], name: str) -> bool:
-    """Whether a rulebook demands something that the plan does not."""
+def _list_what_follows(document: Document, name: str) -> list[str]:
+    """What a rulebook demands and the plan does not, in words."""
     changed = copy.deepcopy(document)
     _follow(changed, name)
-    return {key: said for key, said in changed.items() if said} != document
+    return [
+        *(item["model"] for item in changed.get("require", ()) if item not in document.get("require", ())),
+        *(limit_text(Limit(**item)) for item in changed.get("limit", ()) if item not in document.get("limit", ())),
+        *(
+            f"{key} {value}"
+            for key, value in changed.get("release", {}).items()
+            if document.get("release", {}).get(key) != value
+        ),
+    ]
 
 
 def _built(item: Mapping[str, Any]) -> PrivacyModel:

@@ -294,11 +294,15 @@ async function select(number, say = true) {
   place(panel, found.html); // title and figures change together
   held();
   showEstimates(column);
-  // Nothing is decoded for a step on the way, nor compared for a best solution that the search may replace at once.
+  // Nothing is decoded for a step on the way, nor compared for a best solution that the search may replace at once. The
+  // comparison takes seconds of the studio, so that nothing is compared that nobody sees.
   for (const [id, after] of [["estimates", 100], ["description", searching && !touched ? 2000 : 250]]) {
     const address = `/solution/${number}/${id}`;
     if (!seen.has(address)) await new Promise((resolve) => { setTimeout(resolve, after); });
     if (mine !== asked) return;
+    if (id === "description") await inView(at(id));
+    if (mine !== asked) return;
+    at(id).setAttribute("aria-busy", "true");
     const answered = await part(address);
     if (mine !== asked || !answered) return;
     if (answered.html !== undefined) place(at(id), answered.html);
@@ -306,6 +310,12 @@ async function select(number, say = true) {
     showEstimates(column);
   }
 }
+
+/** Wait until a part of the page is seen. */
+const inView = (element) => new Promise((resolve) => {
+  const watch = new IntersectionObserver((entries) => { if (entries.some((each) => each.isIntersecting)) { watch.disconnect(); resolve(); } });
+  watch.observe(element);
+});
 
 /** Standing and offers of the solution in the panel, from the same points as the picture and the banner. */
 let tagsShown = "";
