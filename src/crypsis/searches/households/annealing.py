@@ -85,10 +85,11 @@ class HouseholdChains(ChainStrategy[HouseholdChain]):
     def propose(self, problem: Problem, state: State, engine: Engine) -> tuple[State, list[Child]]:
         """One more chain begins; after that, those with the fewest runs are annealed.
 
-        The chain of least k, whose groups lose least, ends its first run before others begin, if the run is short.
+        Of nested groups the chain of least k, which lose least, ends its first run before others begin, if it is short.
         """
         chains, streams = unpack_chains(HouseholdChain, state), Streams(state.rng)
-        waiting = len(chains) == 1 and not chains[0].place[0] and 0 < len(self._parts(0, chains[0])) <= SHORT_RUN
+        waiting = not self.space.whole and len(chains) == 1 and not chains[0].place[0]
+        waiting = waiting and 0 < len(self._parts(0, chains[0])) <= SHORT_RUN
         if len(chains) < len(self.k_grid) and not waiting:
             chain = self.begin_chain(len(chains), int(streams["anneal"].integers(2**63)))
             return add_chain(problem, state, chain, self._genome(len(chains), chain.best), streams)
