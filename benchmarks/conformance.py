@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from page_tables import replace_table
 
 import crypsis
-from crypsis.audits.dependence import _has_one_value
 from crypsis.measures.intervals import score_confidence_interval
 from crypsis.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from crypsis.searches.pbg_ea import PbgEaSearch
@@ -390,13 +389,19 @@ def read_undo() -> list[Figure]:
         holes = shown == -1
         told = np.full(by.count, -1)
         told[by.of[~holes]] = shown[~holes]
-        named = holes & _has_one_value(by, shown)[by.of]
+        named = holes & _has_one_value(by.of, shown)
         ours["determined_in_release"].append(int(named.sum()))
         ours["of_them_right"].append(int((named & (told[by.of] == true)).sum()))
-        ours["determined_by_original"].append(int((holes & _has_one_value(by, true)[by.of]).sum()))
+        ours["determined_by_original"].append(int((holes & _has_one_value(by.of, true)).sum()))
     for name, counts in ours.items():
         found.append(largest(f"testdata_k3_undo.csv, {name}", OWN, [float(e[name]) for e in cases], counts, 0.0))
     return found
+
+
+def _has_one_value(of: NDArray[np.integer], values: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """bool[n]: whether the known values of the record's class are one value."""
+    held = [np.unique(values[(of == each) & (values != -1)]) for each in range(int(of.max()) + 1)]
+    return np.array([len(each) == 1 for each in held])[of]
 
 
 DEMANDS: dict[str, tuple[PrivacyModel, float]] = {
