@@ -32,7 +32,7 @@ def go(page: Any, server: Server, path: str = "/explore") -> None:
 
 
 def wait_words(page: Any, start: str) -> None:
-    until(page, "start => document.getElementById('search-words').textContent.startsWith(start)", start)
+    until(page, "start => document.getElementById('search-words')?.textContent.startsWith(start)", start)
 
 
 def tab_to(page: Any, selector: str, most: int = 120) -> None:

@@ -250,7 +250,8 @@ def _least_found(nodes: CountedNodes, seed: int, seconds: float | None) -> Found
         evaluate=_TermScores(nodes),
         objectives=("loss", "shortfall"),
     )
-    budget = Budget(seconds=np.inf if seconds is None else seconds, evaluations=TRIED, generations=20 * TRIED)
+    tried = min(TRIED, nodes.size)  # of few nodes no more than there are
+    budget = Budget(seconds=np.inf if seconds is None else seconds, evaluations=tried, generations=TRIED)
     *_, state = [None, *evolve(problem, rng, budget)]
     if state is None or state.best_scores[1] > 0:
         tried = 0 if state is None else state.evaluations

@@ -299,12 +299,12 @@ async function select(number, say = true) {
   for (const [id, after] of [["estimates", 100], ["description", searching && !touched ? 2000 : 250]]) {
     const address = `/solution/${number}/${id}`;
     if (!seen.has(address)) await new Promise((resolve) => { setTimeout(resolve, after); });
-    if (mine !== asked) return;
+    if (mine !== asked || !at(id)) return; // the panel may show something else by now
     if (id === "description") await inView(at(id));
-    if (mine !== asked) return;
+    if (mine !== asked || !at(id)) return;
     at(id).setAttribute("aria-busy", "true");
     const answered = await part(address);
-    if (mine !== asked || !answered) return;
+    if (mine !== asked || !answered || !at(id)) return;
     if (answered.html !== undefined) place(at(id), answered.html);
     else { at(id).removeAttribute("aria-busy"); at(id).textContent = answered.problem; }
     showEstimates(column);
