@@ -74,6 +74,7 @@ def test_a_locked_column_starts_a_child_beside_a_ghost_and_undo_goes_back(own_ho
         assert numbers(page) == first
 
         page.click("a[href='/']")  # the child is not lost: Home shows it again
+        page.wait_for_selector(READY)
         page.click("button:has-text('Look at this search')")
         page.wait_for_url("**/explore")
         assert numbers(page) != first
