@@ -421,7 +421,7 @@ def _public_estimates(column: Mapping[str, Any], *, errors: bool = False) -> dic
     def is_derived(figure: Mapping[str, Any]) -> bool:
         return figure["figure"] == "mean" or not column["numeric"]
 
-    def rounded(figure: Mapping[str, Any], value: float | None) -> float | None:
+    def round_figure(figure: Mapping[str, Any], value: float | None) -> float | None:
         dates: Dates = "" if figure["figure"] in SPREADS else column["dates"]
         return None if value is None else _round_beyond(value, figure["one_record"], dates)
 
@@ -429,8 +429,8 @@ def _public_estimates(column: Mapping[str, Any], *, errors: bool = False) -> dic
     figures = [
         {
             "figure": each["figure"],
-            "before": rounded(each, each["before"]),
-            "after": rounded(each, each["after"]),
+            "before": round_figure(each, each["before"]),
+            "after": round_figure(each, each["after"]),
             "inside": each["inside"],
             **({"error": each["error"] and float(f"{each['error']:.2g}")} if errors or is_derived(each) else {}),
         }

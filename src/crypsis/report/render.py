@@ -107,7 +107,7 @@ def internal_html(facts: Mapping[str, Any]) -> str:
         "assumed": assumptions_text(Assumption(a) for v in facts["verdicts"] for a in v["assumptions"]),
         **_attacks(facts),
         "guarantees": list(_guarantees(facts)),
-        "revealed": list(_revealed(facts["findings"])),
+        "revealed": list(_list_revealed(facts["findings"])),
         "intruders": sorted(_intruders(facts), key=lambda each: bool(each["scenario"])),
         "unread": _unread(facts),
         "sort": "internal",
@@ -232,7 +232,7 @@ def _guarantees(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _revealed(findings: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _list_revealed(findings: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """What the file reveals, a sentence for findings of one kind that one reason answers."""
     apart = dict[tuple[Any, ...], list[Finding]]()
     for place, each in enumerate(findings):
