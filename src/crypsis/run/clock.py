@@ -123,7 +123,7 @@ def defer_interrupts_of_run() -> Iterator[None]:
 
 # -- How long the next step of a run will take: so that nothing is begun that cannot end in time.
 
-Step = tuple[Literal["pose", "advance", "measure", "commit", "point", "group", "recode"], str]
+Step = tuple[Literal["pose", "advance", "measure", "collect", "commit", "point", "group", "recode"], str]
 """What is done, and for which search or baseline."""
 
 QUANTA = ("pose", "advance")
@@ -136,14 +136,15 @@ FIRST: dict[str, tuple[float, float]] = {
     "advance": (0.02, 1e-5),
     "measure": (0.02, 2e-6),
     "point": (0.02, 5e-6),
+    "collect": (0.01, 0.0),
     "group": (0.05, 1.3e-5),
     "recode": (0.03, 4e-6),
     "commit": (0.005, 4e-7),
 }
 """Seconds of the first step of a kind: at least, and for each record.
 
-Measuring is done in tasks: `measure` is a few of them, `point` all of a few points; `group` and `recode` are
-baselines, made and measured.
+Measuring is done in tasks: `measure` is a few of them, `point` all of a few points, `collect` takes in points that
+another process measured; `group` and `recode` are baselines, made and measured.
 """
 
 
@@ -162,14 +163,14 @@ class Pace:
 
     def took_step(self, step: Step, seconds: float) -> None:
         """Note how long a step of the schedule took: a quantum, or tasks of measuring or of a baseline."""
-        self.took(step if step[0] in QUANTA else ("measure", step[1]), seconds)
+        self.took(step if step[0] in (*QUANTA, "collect") else ("measure", step[1]), seconds)
 
     def estimate_left(self, step: Step, spent: float) -> float:
         """Seconds a step will take that may have begun: a quantum, or all that is left to measure.
 
         `spent`: seconds that tasks of it have taken already.
         """
-        if step[0] in QUANTA:
+        if step[0] in (*QUANTA, "collect"):
             return self.estimate_step(step)
         whole: Step = ("point", step[1]) if step[0] == "measure" else step
         return max(self.estimate_step(("measure", step[1])), self.estimate_step(whole) - spent)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 from crypsis.encodings import ColumnEncoding
 from crypsis.engines import Engine, Serial
-from crypsis.errors import CrypsisError
+from crypsis.errors import CrypsisError, EngineLost
 from crypsis.evolution import Problem
 from crypsis.evolution.loop import random_stream_of_loop
 from crypsis.masking.partitioning import LARGE
@@ -28,7 +29,9 @@ from crypsis.run.baselines import Baseline, baselines
 from crypsis.run.choosing import BASELINE, Solution
 from crypsis.run.clock import QUANTA, Clock, Moment, Pace, Step, charged_now, defer_interrupts_of_run
 from crypsis.run.front import is_front_milestone
+from crypsis.run.measuring_process import UNPICKLABLE, MeasuringProcess
 from crypsis.run.search_state import (
+    MOMENT,
     PATIENCE,
     SHARE_OF_PATIENCE,
     Encodings,
@@ -39,11 +42,14 @@ from crypsis.run.search_state import (
     Outlook,
     Progress,
     SearchState,
+    Sent,
     advance_search_state_work,
+    measured_candidate,
 )
 from crypsis.run.seeding import read_seeds
 from crypsis.run.steering import Entry, SteeringLog
 from crypsis.run.store import Row, Store
+from crypsis.searches.search import Search
 from crypsis.table.table import Table
 from crypsis.tasks import Tasks, Underway
 
@@ -205,12 +211,15 @@ BETWEEN_CHECKPOINTS = 0.25
 """Seconds of fast generations that share one checkpoint."""
 WORTH_OF_CHECKPOINT = 10.0
 """A checkpoint is written after so many times the seconds it takes."""
-CLOSING = 0.3
-"""Seconds at the end of a budget for the last note, the table of the front and the end of the process."""
+CLOSING, SHARE_FOR_CLOSING = 0.3, 0.075
+"""Seconds at the end of a budget for the last note, the table of the front and the end of the process; at most so
+large a share of the budget."""
 FOR_A_FIRST_POINT = 8.0
 """Seconds that searches take at most, whatever the budget, for a first point to release, if no baseline is one."""
 SHARE_FOR_BASELINE, SHARE_FOR_REFUGE = 0.2, 0.15
 """Shares of the time left: of one baseline at most; up to which the quickest that protects comes before searches."""
+WORTH_A_PROCESS, SENT_AHEAD = 3.0, 4
+"""Seconds of a budget from which on points are measured in a second process; points it is given at once."""
 
 
 class _Task(NamedTuple):
@@ -234,6 +243,7 @@ class Schedule:
     # when the session began: reading and binding the table are charged to the budget
     began: Moment = field(default_factory=Moment.now)
     _broken: bool = field(default=False, init=False)
+    _beside: MeasuringProcess | None = field(default=None, init=False)
 
     def proceed(self) -> Iterator[Progress]:
         """Run until the budget is used; if it is stopped, the front so far stays in the store."""
@@ -256,6 +266,8 @@ class Schedule:
                 with defer_interrupts_of_run():
                     self._keep_what_is_there(states)
             raise
+        finally:
+            self._end_beside(states)
 
     def _steps(self, states: list[SearchState]) -> Iterator[Progress]:
         """Every step until the deadline; the searches are put into the list."""
@@ -264,6 +276,7 @@ class Schedule:
         states.extend(self._state(index) for index in range(len(self.plan.search)))
         for seed in read_seeds(self.store.path.parent, self.store):
             states[seed.search].seeds.append(seed)
+        self._start_beside()
         while (task := self._next(states)) is not None:
             started = charged_now()
             step = task.carry_out()
@@ -283,13 +296,19 @@ class Schedule:
         for search in states:
             if search.sown < len(search.seeds):
                 continue
-            self._obey(search)
-            if (late or search.ended) and not search.due and not search.settled:
+            held = self._obey(search)
+            if (late or search.ended) and not search.in_line and not search.settled:
                 self._settle(search)
-            if (search.due or not search.ended) and self._in_time(self._step(search), states, search.spent):
+            goes_on = self._measures_here(search, states) or not (search.ended or held)
+            if goes_on and self._in_time(self._step(search, states), states, search.spent):
                 open_.append(search)
-        if late and any(search.due for search in open_):
-            open_ = [search for search in open_ if search.due]
+        self._send_points(states)
+        answered = next((search for search in states if search.sent and search.sent[0].reading.done()), None)
+        if answered is not None:
+            return _Task(("collect", answered.title), partial(self._collect, answered, states))
+        measured_here = [search for search in open_ if self._measures_here(search, states)]
+        if late and measured_here:
+            open_ = measured_here
         sowing = [search for search in states if search.sown < len(search.seeds)]
         if sowing:
             return _Task(("measure", sowing[0].title), partial(self._sow, sowing[0]))
@@ -305,17 +324,20 @@ class Schedule:
             if baseline is not None:
                 return baseline
         if not open_:
-            return None
-        first = [each for each in open_ if each.due and not each.has_measured]
+            awaited = next((search for search in states if search.sent), None)
+            if awaited is None or not self._in_time(("collect", awaited.title), states):
+                return None
+            return _Task(("collect", awaited.title), partial(self._await_point, awaited))
+        first = [each for each in measured_here if not each.has_measured]
         place = schedule_next_search([each.gains for each in open_], self._patience / len(states))
         search = first[0] if first else open_[place]
-        do = self._measure if search.due else self._advance
-        return _Task(self._step(search), partial(do, search))
+        do = self._measure if self._measures_here(search, states) else self._advance
+        return _Task(self._step(search, states), partial(do, search))
 
-    @staticmethod
-    def _step(search: SearchState) -> Step:
-        """What a search does next: its front is measured before it goes on."""
-        return ("measure" if search.due else "advance" if search.problem else "pose"), search.title
+    def _step(self, search: SearchState, states: Sequence[SearchState]) -> Step:
+        """What a search does next: where its front is measured in this process, that comes before it goes on."""
+        here = self._measures_here(search, states)
+        return ("measure" if here else "advance" if search.problem else "pose"), search.title
 
     def _in_time(self, step: Step, states: Sequence[SearchState], spent: float = 0.0) -> bool:
         """Whether a step ends before the deadline, and what must still be written and measured after it.
@@ -329,7 +351,7 @@ class Schedule:
             after += self._pace.estimate_step(("advance", step[1]))
         if step[0] in QUANTA and not any(each.has_measured for each in states if each.title == step[1]):
             after += self._pace.estimate_step(("point", step[1]))
-        return self._clock.elapsed + self._pace.estimate_left(step, spent) + after + CLOSING <= self._deadline
+        return self._clock.elapsed + self._pace.estimate_left(step, spent) + after + self._closing <= self._deadline
 
     def _settle(self, search: SearchState) -> None:
         """Put all of its front that is wanted in line."""
@@ -344,16 +366,22 @@ class Schedule:
 
     # -- steering --
 
-    def _obey(self, search: SearchState) -> None:
-        """Obey what the log asks of a search that is between two quanta, entry by entry."""
-        while search.steerable:
-            goes_on = not search.ended
-            entry = search.obedience.next_entry(self._log.read(), search.at, goes_on)
+    def _obey(self, search: SearchState) -> bool:
+        """Obey what the log asks of a search that is between two quanta, entry by entry.
+
+        Returns whether the search waits to obey until what another process measures of it is there.
+        """
+        while search.steerable or search.sent:
+            entry = search.obedience.next_entry(self._log.read(), search.at, not search.ended)
             if entry is None:
-                return
+                return False
+            if search.sent:
+                search.due.clear()  # what is still wanted after that is asked for again
+                return search.state is None or search.state.whole
             self._store_writing.commit(search, entry)
             if search.ended:
                 self._settle(search)
+        return False
 
     # -- steps --
 
@@ -366,21 +394,24 @@ class Schedule:
         state = search.advance(problem, self.engine)
         search.gains.add_time(search.seconds - before)
         overdue = search.gains.overdue and math.isfinite(self._limit)  # without a clock, the same points in every run
-        if state is not known and state.whole and (is_front_milestone(state.generation) or overdue):
+        if search.in_line:
+            pass  # what another process measures of it comes first
+        elif state is not known and state.whole and (is_front_milestone(state.generation) or overdue):
             search.ask(problem, self._most_at_a_time(search))
             if not search.due:
                 search.gains.end_stretch(0.0)
         elif not search.has_measured:
             search.ask(problem, 1)
-        wait = max(BETWEEN_CHECKPOINTS, WORTH_OF_CHECKPOINT * self._pace.estimate_step(("commit", search.title)))
-        if not search.due and (search.seconds - search.written >= wait or search.progress >= 1.0):
+        between = max(BETWEEN_CHECKPOINTS, WORTH_OF_CHECKPOINT * self._pace.estimate_step(("commit", search.title)))
+        awaits_measuring = bool(search.due) and not self._sends(search)
+        if not awaits_measuring and (search.seconds - search.written >= between or search.progress >= 1.0):
             self._store_writing.commit(search)
         return self._report("generation", search)
 
     def _most_at_a_time(self, search: SearchState) -> int:
         """Members of a front to measure at a milestone; under a clock what a share of its time for searching allows."""
         most = AT_A_TIME if len(self.original) <= LARGE else AT_A_TIME_OF_MANY
-        if math.isinf(self._limit):
+        if math.isinf(self._limit) or self._sends(search):
             return most
         point = self._pace.estimate_step(("point", search.title)) / self.engine.workers
         left = SHARE_FOR_MEASURING * (search.seconds - search.measuring) - search.measuring
@@ -390,6 +421,7 @@ class Schedule:
         """Measure the next points in line; written with the state they belong to once the line is empty."""
         started, problem, some = charged_now(), self._problem(search), search.due[: self.engine.workers]
         if search.underway is None and problem.prepare(some, self.engine):
+            search.here, search.due = some, search.due[len(some) :]
             search.underway = Underway(self._make_measuring(search).all(problem, some, self.engine))
         done = search.underway is not None and advance_search_state_work(search.underway, self._pieces_on)
         search.spend(charged_now() - started)
@@ -397,15 +429,93 @@ class Schedule:
             return self._report("measuring", search)
         measured = search.underway.result or []
         gain = self._add_solutions(search, measured)
-        search.due = search.due[len(measured) :]
         self._pace.took(("point", search.title), search.spent)
-        search.underway, search.spent = None, 0.0
+        search.here, search.underway, search.spent = [], None, 0.0
         search.gains.end_stretch(gain)
         if not search.due:
             self._store_writing.commit(search)
         elif not search.measured or charged_now() >= search.last_shown + SHOWN_AFTER:
             self._store_writing.show(search)
         return self._report("measured", search)
+
+    # -- points that another process measures --
+
+    def _start_beside(self) -> None:
+        """Start the process that measures points, where the clock limits the run and there is a core for it.
+
+        Without a clock every point is measured before its search goes on, the same in every run.
+        """
+        room = self.engine.here and self.engine.workers > 1 and len(self.original) <= LARGE
+        if not room or not WORTH_A_PROCESS <= self._limit - self._clock.elapsed < math.inf:
+            return
+        searches = self.plan.searches()
+        try:
+            self._beside = MeasuringProcess(
+                {index: self._make_measuring_of(index, search) for index, search in enumerate(searches)}
+            )
+        except (*UNPICKLABLE, OSError):
+            self._beside = None
+
+    def _end_beside(self, states: Sequence[SearchState]) -> None:
+        """End the process; what it had not measured is in line again."""
+        for search in states:
+            search.due = [*(each.candidate for each in search.sent), *search.due]
+            search.sent.clear()
+        if self._beside is not None:
+            self._beside.close()
+            self._beside = None
+
+    def _sends(self, search: SearchState) -> bool:
+        """Whether another process measures the points of a search: of its first one, this process finds out how long
+        it takes; and only here is the work kept that some genomes still need.
+        """
+        if self._beside is None or not self._beside.ready or not search.has_measured:
+            return False
+        return search.problem is not None and search.problem.ready is None
+
+    def _measures_here(self, search: SearchState, states: Sequence[SearchState]) -> bool:
+        """Whether points of a search are measured next in this process."""
+        if search.here or not search.due or not self._sends(search):
+            return bool(search.here or search.due)
+        return self._clock.elapsed >= SHARE_FOR_SEARCH * self._deadline and self._falls_behind(states)
+
+    def _falls_behind(self, states: Sequence[SearchState]) -> bool:
+        """Whether the other process cannot measure in time all that is in line."""
+        seconds = 0.0 if self._beside is None else self._beside.seconds
+        waiting = sum(len(search.in_line) for search in states)
+        return waiting * seconds > self._deadline - self._closing - self._clock.elapsed
+
+    def _send_points(self, states: Sequence[SearchState]) -> None:
+        """Give the other process its next points, of each search in turn."""
+        sending = [search for search in states if search.due and self._sends(search)]
+        while sending and self._beside is not None and sum(len(each.sent) for each in states) < SENT_AHEAD:
+            search = min(sending, key=lambda each: len(each.sent))
+            candidate = search.due.pop(0)
+            genome = self._problem(search).express_candidate(candidate)
+            search.sent.append(Sent(candidate, genome, self._beside.measure(search.index, genome)))
+            sending = [each for each in sending if each.due]
+
+    def _collect(self, search: SearchState, states: Sequence[SearchState]) -> Progress:
+        """Take in what another process has measured of a search."""
+        measured, problem = list[Measured](), self._problem(search)
+        while search.sent and search.sent[0].reading.done():
+            sent = search.sent[0]
+            try:
+                read = sent.reading.result()
+            except EngineLost:
+                self._end_beside(states)
+                break
+            search.sent.pop(0)
+            measured.append(measured_candidate(problem, sent.candidate, sent.genome, read))
+        search.gains.end_stretch(self._add_solutions(search, measured))
+        if charged_now() >= search.last_shown + SHOWN_AFTER:
+            self._store_writing.show(search)
+        return self._report("measured" if measured else "measuring", search)
+
+    def _await_point(self, search: SearchState) -> Progress:
+        """Wait a moment for the next point that another process measures."""
+        wait([search.sent[0].reading], timeout=MOMENT)
+        return self._report("measuring", search)
 
     def _add_solutions(self, search: SearchState, measured: Sequence[Measured]) -> float:
         """Number what was measured; returns the hypervolume it adds where solutions are wanted."""
@@ -444,11 +554,15 @@ class Schedule:
     def _refuge(self, open_: Sequence[SearchState]) -> _Task | None:
         """While nothing may be released, the quickest baseline that protects: if it takes little, or time is short."""
         place = None if self._outlook.front or math.isinf(self._limit) else self._baselines.refuge()
-        if place is None:
+        if place is None or any(each.here for each in open_):  # a point that is being measured may be released too
             return None
-        expected, left = self._pace.estimate_step, self._limit - self._clock.elapsed - CLOSING
+        expected, left = self._pace.estimate_step, self._limit - self._clock.elapsed - self._closing
         takes = expected(self._baselines.step(place))
-        begun = (expected(("advance", each.title)) + expected(("point", each.title)) for each in open_)
+        begun = (
+            self._pace.estimate_left(("measure", each.title), each.spent)
+            + (0.0 if each.in_line else expected(("advance", each.title)))
+            for each in open_
+        )
         soon = takes <= SHARE_FOR_REFUGE * left or takes + min(begun, default=math.inf) > left
         return self._baseline_task(place) if soon else None
 
@@ -480,7 +594,7 @@ class Schedule:
         for search in states:
             if not search.has_measured:
                 self._ask(search, 1)
-            while not search.has_measured and search.due:
+            while not search.has_measured and (search.due or search.here):
                 self._measure(search)
             self._store_writing.show(search)
 
@@ -505,6 +619,11 @@ class Schedule:
     def _deadline(self) -> float:
         """The limit; a run that has found nothing to release yet goes on for a few seconds beyond a smaller one."""
         return self._limit if self._outlook.front else max(self._limit, FOR_A_FIRST_POINT)
+
+    @property
+    def _closing(self) -> float:
+        """Seconds at the end of the budget in which no step is begun."""
+        return min(CLOSING, SHARE_FOR_CLOSING * self._limit)
 
     @property
     def _pieces_on(self) -> Engine:
@@ -539,8 +658,12 @@ class Schedule:
 
     def _make_measuring(self, search: SearchState) -> Measuring:
         """How the points of a search are measured, made once: engines elsewhere know it again."""
-        made = Measuring(self.encodings[search.index], self.objective, search.search.family, self._finish)
-        return self._measurings.setdefault(search.index, made)
+        return self._make_measuring_of(search.index, search.search)
+
+    def _make_measuring_of(self, index: int, search: Search) -> Measuring:
+        """The same by the place of the search in the plan."""
+        made = Measuring(self.encodings[index], self.objective, search.family, self._finish)
+        return self._measurings.setdefault(index, made)
 
     @cached_property
     def _finish(self) -> Finishing:

@@ -9,6 +9,7 @@ import threading
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -279,6 +280,14 @@ class Measured(NamedTuple):
     evaluation: Evaluation
 
 
+class Sent(NamedTuple):
+    """A candidate that another process measures."""
+
+    candidate: Genome
+    genome: Genome  # what it stands for
+    reading: Future[tuple[Description, Evaluation]]
+
+
 @dataclass(frozen=True)
 class Measuring:
     """Decodes, describes and measures genomes of one search."""
@@ -306,18 +315,22 @@ class Measuring:
             read = yield from together([self.measure_tasks(genome) for genome in genomes])
         else:
             read = engine.map(_measure, genomes, self)
-        found = []
-        for candidate, genome, (description, evaluation) in zip(candidates, genomes, read, strict=True):
-            own = problem.facts(candidate) if problem.facts is not None else {}
-            facts = {**description.facts, **own}
-            found.append(Measured(problem.key(candidate), genome, description.message, facts, evaluation))
-        return found
+        return [measured_candidate(problem, *each) for each in zip(candidates, genomes, read, strict=True)]
 
     def seeds(self, seeds: Sequence[Seed], engine: Engine) -> Tasks[list[Measured]]:
         """Measure seeds; those that fit and keep every demand."""
         read = yield from together([measure_seed_tasks(self, seed.genome) for seed in seeds])
         found = [(seed, *each) for seed, each in zip(seeds, read, strict=True) if each is not None]
         return [Measured(s.key, s.genome, d.message, d.facts, e) for s, d, e in found if not e.complaints]
+
+
+def measured_candidate(
+    problem: Problem, candidate: Genome, genome: Genome, read: tuple[Description, Evaluation]
+) -> Measured:
+    """A candidate of a search with what was read of its genome."""
+    description, evaluation = read
+    own = problem.facts(candidate) if problem.facts is not None else {}
+    return Measured(problem.key(candidate), genome, description.message, {**description.facts, **own}, evaluation)
 
 
 def _with_seeds(first: Callable[[], tuple[Genome, ...]], seeds: Sequence[Genome]) -> tuple[Genome, ...]:
@@ -354,9 +367,11 @@ class SearchState:
     measured: set[bytes] = field(default_factory=set)  # keys of its solutions in the store
     pending: list[GenerationRecord] = field(default_factory=list)  # generations that are not in the store yet
     problem: Problem | None = None  # None before it is posed
-    # members of the front that are measured next, before the search goes on
+    # members of the front that are measured next: in this process before the search goes on, or beside it
     due: list[Genome] = field(default_factory=list)
-    underway: Underway[list[Measured]] | None = None  # the measuring of the first of them, once it has begun
+    here: list[Genome] = field(default_factory=list)  # those that are measured in this process now
+    sent: list[Sent] = field(default_factory=list)  # those that the process beside it measures, in order
+    underway: Underway[list[Measured]] | None = None  # the measuring of those in this process, once it has begun
     spent: float = 0.0  # seconds it has taken
     # measured solutions that are not in the store yet, of which the first `shown` are shown
     fresh: list[Row] = field(default_factory=list)
@@ -433,7 +448,12 @@ class SearchState:
     @property
     def steerable(self) -> bool:
         """Whether it is between two quanta, with nothing left to measure."""
-        return not self.due and self.underway is None and (self.state is None or self.state.whole)
+        return not self.in_line and (self.state is None or self.state.whole)
+
+    @property
+    def in_line(self) -> list[Genome]:
+        """Members of the front that will be measured, or are now."""
+        return [*(each.candidate for each in self.sent), *self.here, *self.due]
 
     @property
     def ended(self) -> bool:
@@ -558,7 +578,7 @@ class SearchState:
                 others = problem.variants(genome)
                 genomes += others
                 scores += [row] * len(others)
-        taken = self._measured_keys() | {problem.key(genome) for genome in self.due}
+        taken = self._measured_keys() | {problem.key(genome) for genome in self.in_line}
         known = np.zeros(len(genomes), dtype=np.bool_)
         for place, genome in enumerate(genomes):
             key = problem.key(genome)  # a variant of one member may be another member
