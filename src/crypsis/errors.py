@@ -90,6 +90,15 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def describe_type(value: object) -> str:
+    """What somebody gave in place of what is allowed, in the sentence of an error, without its content.
+
+    >>> describe_type(5), describe_type(int)
+    ('a value of type int', 'the class int')
+    """
+    return f"the class {value.__name__}" if isinstance(value, type) else f"a value of type {type(value).__name__}"
+
+
 def unknown_column(names: Iterable[str], known: Iterable[str]) -> str:
     """The sentence of an error about the first name that no column has; empty if there is no error."""
     known = list(known)

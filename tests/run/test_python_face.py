@@ -161,6 +161,15 @@ def test_where_nothing_is_known_to_others_the_suggested_roles_are_named(people: 
         ({"budget": "5 apples"}, "unknown unit 'apples'"),
         ({"seed": -1}, "a whole number of at least 0"),
         ({"seed": "mine"}, "a whole number of at least 0"),
+        ({"seed": True}, "a whole number of at least 0"),
+        ({"search": 5}, "search: a value of type int names no search"),
+        ({"search": [None]}, "search: a value of type NoneType names no search"),
+        ({"models": crypsis.KAnonymity}, "models: the class KAnonymity is no privacy model with its settings"),
+        ({"models": ["k-anonymity"]}, "models: a value of type str is no privacy model with its settings"),
+        ({"limits": [("risk", 20)]}, "limits: a value of type list says nothing by name"),
+        ({"hierarchies": "age"}, "hierarchies: a value of type str says nothing by name"),
+        ({"folder": ""}, "folder: an empty text is no path"),
+        ({"folder": 5}, "folder: a value of type int is no path"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_in_a_sentence(
@@ -168,6 +177,43 @@ def test_a_setting_that_cannot_be_is_refused_in_a_sentence(
 ) -> None:
     with pytest.raises(crypsis.PlanError, match=said):
         crypsis.protect(people, **ROLES, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([-1.0, *[2.0] * 119], "column 'w' has 1 negative weights"),
+        ([None, *[2.0] * 119], "column 'w' has 1 missing weights"),
+        ([None] * 120, "column 'w' has 120 missing weights"),
+        (["a", *["b"] * 119], "column 'w' holds no numbers and cannot weigh records"),
+    ],
+)
+def test_weights_that_count_nobody_are_refused_before_the_search(
+    people: pl.DataFrame, weights: list[object], said: str
+) -> None:
+    frame = people.with_columns(pl.Series("w", weights, dtype=None if any(weights) else pl.Float64))
+    with pytest.raises(crypsis.PlanError, match=said):
+        crypsis.protect(frame, quasi_identifiers=QUASI, roles={"w": "weight"})
+
+
+def test_codes_are_no_quantities_unless_somebody_says_so(people: pl.DataFrame) -> None:
+    """As in a drafted plan: the mean of two codes is no code."""
+    codes = people.select(QUASI).with_columns(district=pl.col("district").cast(pl.Categorical).to_physical())
+    settings = {"quasi_identifiers": iter(QUASI), "k": 3, "budget": "1 evaluations", "seed": 1}
+    with crypsis.protect(codes, **settings, identifiers=None) as run:
+        assert run.original.attribute("district").kind is crypsis.Kind.NOMINAL
+        assert run.original.attribute("district").hierarchy is not None, "so that every search can be drafted"
+        assert run.original.attribute("age").kind is crypsis.Kind.NUMERIC
+        assert run.frame().schema == codes.schema
+    settings |= {"quasi_identifiers": QUASI, "kinds": {"district": "numeric"}}
+    with crypsis.protect(codes, **settings) as run:
+        assert run.original.attribute("district").kind is crypsis.Kind.NUMERIC
+
+
+def test_one_class_of_all_records_keeps_the_limit_that_is_drafted_for_it(people: pl.DataFrame) -> None:
+    """One in 117 is 0.8547 per cent and a little more."""
+    with crypsis.protect(people.head(117), **ROLES, k=117, budget="1 evaluations", seed=1) as run:
+        assert run.front.solutions[0].figure("k") == 117
 
 
 def test_the_front_prints_as_the_command_line_does(

@@ -786,7 +786,7 @@ def _check_budget(budget: str | None) -> None:
 
 def _check_seed(seed: int | None) -> None:
     """Refuse a seed that no random stream can start from."""
-    if seed is not None and (not hasattr(seed, "__index__") or seed < 0):
+    if seed is not None and (isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0):
         raise PlanError(
             "seed: a seed is a whole number of at least 0; leave it out for the operating system's randomness"
         )

@@ -513,9 +513,11 @@ def create(folder: Path, plan_text: str, lock: Lock, budget: str | None) -> None
         folder.rmdir()
     if folder.exists():
         hint = " (it is a run: `crypsis resume` continues it)" if (folder / STORE).exists() else ""
-        raise SearchError(f"{folder}: already exists{hint}; choose another folder with --out")
+        raise SearchError(f"{folder}: already exists{hint}; choose another folder (--out, in Python folder=)")
     if not folder.parent.is_dir():
-        raise SearchError(f"{folder.parent}: there is no such folder; make it first or choose another with --out")
+        raise SearchError(
+            f"{folder.parent}: there is no such folder; make it first or choose another (--out, in Python folder=)"
+        )
     with atomic_folder(folder) as aside:
         write_atomically(aside / PLAN, plan_text.encode())
         lock.write(aside)
