@@ -9,6 +9,7 @@ import tomllib
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -259,6 +260,62 @@ def test_a_verdict_says_whether_the_demand_is_kept_and_by_how_many(people: pl.Da
     assert kept.statement.startswith("holds for all 5 records: every record")
     nobody = crypsis.KAnonymity(k=2).judge(replace(table, kept=np.zeros(5, dtype=np.bool_)))
     assert nobody.statement.startswith("does not hold: demanded is that")
+    assert bool(kept)
+    assert not failed, "a verdict that does not hold is not true in an if"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda frame, table: crypsis.KAnonymity(k=2).judge(frame),
+        lambda frame, table: crypsis.Microaggregation(k=2).mask(frame),
+        lambda frame, table: crypsis.RankSwapping().mask(frame),
+        lambda frame, table: crypsis.CellLoss().against(frame),
+        lambda frame, table: crypsis.CellLoss().against(table).read(frame),
+        lambda frame, table: crypsis.to_frame(frame),
+        lambda frame, table: crypsis.Run.open("kept", table=frame),
+    ],
+)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_where_roles_are_needed_is_to_be_wrapped(people: pl.DataFrame, asked: Any, library: str) -> None:
+    frame = people if library == "polars" else people.to_pandas()
+    table = crypsis.wrap(frame, quasi_identifiers=QUASI)
+    with pytest.raises(crypsis.TableError, match=rf"a value of type {library}\.DataFrame has no roles; wrap it first"):
+        asked(frame, table)
+
+
+def test_what_is_no_path_or_no_reason_is_refused_in_a_sentence(run: crypsis.Run) -> None:
+    for wrong, said in ((None, "a value of type NoneType"), (5, "a value of type int"), ("", "an empty text")):
+        for call in (crypsis.verify, crypsis.Run.open, lambda folder: run.release(folder=folder)):
+            with pytest.raises(crypsis.PlanError, match=f"folder: {said} is no path"):
+                call(wrong)
+    with pytest.raises(crypsis.PlanError, match="a rule was waived and no rulebook given"):
+        run.release(folder="out", waivers={1: 2})
+
+
+def test_a_closed_run_says_that_it_is_closed(people: pl.DataFrame) -> None:
+    closed = crypsis.protect(people, **ROLES, k=3, search="local-recoding", budget="1 evaluations", seed=1)
+    closed.close()
+    with pytest.raises(crypsis.SearchError, match="the run is closed"):
+        closed.choose()
+
+
+def test_audits_and_verifications_say_first_whether_they_are_sound(run: crypsis.Run, tmp_path: Path) -> None:
+    found = crypsis.audit(run.original)
+    assert not found
+    assert repr(found).startswith("Audit(NOT sound, stopped by ")
+    why = {f"{kind}:{n}": "invented people only" for kind in crypsis.audits.FindingKind for n in run.original.names}
+    run.release(folder=tmp_path / "out", waivers=why, preview=True)
+    sound = crypsis.verify(tmp_path / "out")
+    assert sound
+    assert repr(sound).endswith(" is sound)")
+    assert "k-anonymity: holds for all" in str(sound)
+    assert "sound" in sound._repr_html_()
+    data = tmp_path / "out" / "public" / "data.csv"
+    data.write_text(data.read_text(encoding="utf-8").replace("2", "3", 1), encoding="utf-8")
+    broken = crypsis.verify(tmp_path / "out")
+    assert not broken
+    assert "is NOT sound: " in repr(broken)
 
 
 def test_improvements_are_logged_without_values(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
 
-from crypsis.errors import PlanError, describe_type
+from crypsis.errors import PlanError, describe_type, read_path
 from crypsis.evolution import Engine
 from crypsis.plan import Plan
 from crypsis.plan.draft import draft_hierarchies, draft_kinds, draft_sections
@@ -214,7 +213,7 @@ def evolve(
         where="evolve",
     )
     temporary = TemporaryDirectory(prefix="crypsis-run-") if folder is None else None
-    place = Path(temporary.name) / "run" if temporary is not None else _folder(folder)
+    place = Path(temporary.name) / "run" if temporary is not None else read_path(folder, "folder")
     run = Run.start(plan, place, engine, table=data, seed=seed, budget=budget)
     run.keep(temporary)
     watch_progress(run.proceed(), progress)
@@ -257,14 +256,6 @@ def _by_name(argument: str, given: object, example: str) -> dict[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise PlanError(f"{argument}: {describe_type(given)} says nothing by name; write e.g. {argument}={example}")
     return dict(given or {})
-
-
-def _folder(folder: object) -> Path:
-    """The folder of a run, as a path."""
-    if not isinstance(folder, (str, PathLike)) or not str(folder):
-        found = "an empty text" if folder == "" else describe_type(folder)
-        raise PlanError(f'folder: {found} is no path; name a folder that does not exist yet, e.g. folder="kept"')
-    return Path(folder)
 
 
 def _drafted_models(drafted: Mapping[str, Any]) -> list[PrivacyModel]:

@@ -304,6 +304,10 @@ class Store:
                 raise sqlite3.DatabaseError("its pages are damaged")
 
     def _damage_error(self, error: Exception) -> SearchError:
+        if isinstance(error, sqlite3.ProgrammingError):
+            return SearchError(
+                f"{self.path.parent}: the run is closed; open it again with crypsis.Run.open, if its folder is kept"
+            )
         what = error if isinstance(error, sqlite3.Error) else type(error).__name__  # other errors may quote content
         return SearchError(f"{self.path}: not a run store or damaged ({what}); start the run again in a new folder")
 

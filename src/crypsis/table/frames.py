@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, find_repeated, listing, suggestion
+from crypsis.errors import TableError, describe_type, find_repeated, listing, suggestion
 from crypsis.table.attribute import Attribute, Kind, Role, read_kind, read_role
 from crypsis.table.builders import attach_built_hierarchy
 from crypsis.table.encoding import Declared, Source, Wish, encode, encode_series_zeros
 from crypsis.table.hierarchy import MISSING, Hierarchy
-from crypsis.table.table import Column, Table
+from crypsis.table.table import Column, Table, require_table
 
 # -- Tables from pandas, polars and pyarrow frames; `crypsis.table.frames` goes back.
 
@@ -65,11 +65,9 @@ def _admit_frame(frame: Frame) -> tuple[Any, Backend, list[str]]:
         return frame, "pyarrow", names
     if isinstance(frame, (str, Path)):
         raise TableError(f"the path of a file is no table; read it first, e.g. crypsis.read_table({str(frame)!r})")
-    library = type(frame).__module__.split(".")[0]
-    called = type(frame).__name__ if library == "builtins" else f"{library} {type(frame).__name__}"
     raise TableError(
-        f"a {called} is no table; give a crypsis.Table, a pandas or polars DataFrame or a pyarrow Table (collect a "
-        f"lazy frame first)"
+        f"{describe_type(frame)} is no table; give a crypsis.Table, a pandas or polars DataFrame or a pyarrow Table "
+        f"(collect a lazy frame first)"
     )
 
 
@@ -361,6 +359,7 @@ def to_frame(table: Table, *, suppressed: Literal["drop", "keep"] = "drop") -> F
     >>> crypsis.to_frame(crypsis.example(3)).shape
     (3, 10)
     """
+    require_table(table, "to_frame")
     if suppressed not in ("drop", "keep"):
         raise TableError(f"suppressed is {suppressed!r}; it may be 'drop' or 'keep'")
     if suppressed == "keep" and not table.kept.all():
