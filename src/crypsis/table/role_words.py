@@ -395,6 +395,8 @@ MONEY = (
     "ingreso ingresos salario rendimento reddito inkomen salaris"
 )
 """Words for amounts; inside a longer word they mean one only if the values are amounts."""
+OWN_NUMBERS = frozenset("id pid uid subj subjid subject person personid patid ptid patient patientid hhid".split())
+"""Words of which the whole name consists of a column that numbers the people or households of a file."""
 NUMBERINGS = frozenset({"id", "identifier", "key", "no", "nr", "num", "number", "code", "nummer", "numero"})
 """Words that may follow the word for what is numbered."""
 CODED = (
