@@ -10,6 +10,9 @@ import difflib
 import json
 from collections import Counter
 from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import SupportsIndex
 
 
 class CrypsisError(Exception):
@@ -88,6 +91,38 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def describe_type(value: object) -> str:
+    """What somebody gave in place of what is allowed, in the sentence of an error, without its content.
+
+    >>> describe_type(5), describe_type(int)
+    ('a value of type int', 'the class int')
+    """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    library, name = type(value).__module__.split(".")[0], type(value).__name__
+    return f"a value of type {name if library == 'builtins' else f'{library}.{name}'}"
+
+
+def check_seed(seed: object) -> None:
+    """Refuse a seed that no random stream can start from."""
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, SupportsIndex) or int(seed) < 0):
+        raise PlanError(
+            "seed: a seed is a whole number of at least 0; leave it out for the operating system's randomness"
+        )
+
+
+def read_path(given: object, what: str) -> Path:
+    """A path as somebody gives it, or the sentence of an error about anything that is none.
+
+    >>> read_path("release", "folder").name
+    'release'
+    """
+    if not isinstance(given, (str, PathLike)) or not str(given):
+        found = "an empty text" if given == "" else describe_type(given)
+        raise PlanError(f'{what}: {found} is no path; write it as text, e.g. {what}="kept", or as a pathlib.Path')
+    return Path(given)
 
 
 def unknown_column(names: Iterable[str], known: Iterable[str]) -> str:

@@ -12,12 +12,19 @@ from hypothesis import strategies as st
 
 import crypsis
 from crypsis.audits.arithmetic import small_averages
+from crypsis.audits.published import Finding, FindingKind
 from crypsis.masking import methods
 from crypsis.release.published import flatten, order_published_rows
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.table import MaskingStep, Table
+from crypsis.text import attack_decisions_text
 
 QUASI = {"age": "quasi", "hours": "quasi"}
+
+
+def test_a_refusal_of_averages_over_two_says_to_demand_three() -> None:
+    finding = Finding(FindingKind.SMALL_AVERAGE, ("age",), 4, 0.4)
+    assert "k = 3 or more" in attack_decisions_text([finding])
 
 
 def people(n: int, seed: int, missing: float = 0.0) -> Table:

@@ -119,6 +119,22 @@ def test_an_identifier_of_many_records_each_is_nobody() -> None:
     assert columns_for_household_inference(table) == []
 
 
+def test_a_number_of_people_counts_however_many_records_each_has() -> None:
+    """A panel of purchases: 30 people with 60 to 89 of them."""
+    of = np.repeat(np.arange(30), 60 + np.arange(30))
+    rng = np.random.default_rng(5)
+    bought = {"price": rng.normal(8, 1, len(of)) + of, "brand": rng.integers(0, 4, len(of)).astype(float)}
+    shown = Table.from_columns({"id": of * 1.0, **bought}, {"id": "quasi", "price": "quasi"})
+    assert columns_for_household_inference(shown) == ["id"]
+    masked = Microaggregation(k=5).mask(shown, np.random.default_rng(0))
+    assert FindingKind.FEW_UNITS in [found.kind for found in find_exposed_units(Published(masked, shown))]
+    roles = {name: profile(Table.from_columns({name: of * 1.0, **bought})).roles[name] for name in NUMBERED}
+    assert roles == NUMBERED
+
+
+NUMBERED = {"id": "household", "Subject": "household", "region_id": "quasi"}
+
+
 def unbalanced(name: str = "nr", shuffled: bool = False) -> Table:
     """Eighty people asked for one to eight years, their number published like any other column."""
     rng = np.random.default_rng(4)

@@ -9,6 +9,7 @@ import tomllib
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -161,6 +162,15 @@ def test_where_nothing_is_known_to_others_the_suggested_roles_are_named(people: 
         ({"budget": "5 apples"}, "unknown unit 'apples'"),
         ({"seed": -1}, "a whole number of at least 0"),
         ({"seed": "mine"}, "a whole number of at least 0"),
+        ({"seed": True}, "a whole number of at least 0"),
+        ({"search": 5}, "search: a value of type int names no search"),
+        ({"search": [None]}, "search: a value of type NoneType names no search"),
+        ({"models": crypsis.KAnonymity}, "models: the class KAnonymity is no privacy model with its settings"),
+        ({"models": ["k-anonymity"]}, "models: a value of type str is no privacy model with its settings"),
+        ({"limits": [("risk", 20)]}, "limits: a value of type list says nothing by name"),
+        ({"hierarchies": "age"}, "hierarchies: a value of type str says nothing by name"),
+        ({"folder": ""}, "folder: an empty text is no path"),
+        ({"folder": 5}, "folder: a value of type int is no path"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_in_a_sentence(
@@ -168,6 +178,43 @@ def test_a_setting_that_cannot_be_is_refused_in_a_sentence(
 ) -> None:
     with pytest.raises(crypsis.PlanError, match=said):
         crypsis.protect(people, **ROLES, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([-1.0, *[2.0] * 119], "column 'w' has 1 negative weights"),
+        ([None, *[2.0] * 119], "column 'w' has 1 missing weights"),
+        ([None] * 120, "column 'w' has 120 missing weights"),
+        (["a", *["b"] * 119], "column 'w' holds no numbers and cannot weigh records"),
+    ],
+)
+def test_weights_that_count_nobody_are_refused_before_the_search(
+    people: pl.DataFrame, weights: list[object], said: str
+) -> None:
+    frame = people.with_columns(pl.Series("w", weights, dtype=None if any(weights) else pl.Float64))
+    with pytest.raises(crypsis.PlanError, match=said):
+        crypsis.protect(frame, quasi_identifiers=QUASI, roles={"w": "weight"})
+
+
+def test_codes_are_no_quantities_unless_somebody_says_so(people: pl.DataFrame) -> None:
+    """As in a drafted plan: the mean of two codes is no code."""
+    codes = people.select(QUASI).with_columns(district=pl.col("district").cast(pl.Categorical).to_physical())
+    settings = {"quasi_identifiers": iter(QUASI), "k": 3, "budget": "1 evaluations", "seed": 1}
+    with crypsis.protect(codes, **settings, identifiers=None) as run:
+        assert run.original.attribute("district").kind is crypsis.Kind.NOMINAL
+        assert run.original.attribute("district").hierarchy is not None, "so that every search can be drafted"
+        assert run.original.attribute("age").kind is crypsis.Kind.NUMERIC
+        assert run.frame().schema == codes.schema
+    settings |= {"quasi_identifiers": QUASI, "kinds": {"district": "numeric"}}
+    with crypsis.protect(codes, **settings) as run:
+        assert run.original.attribute("district").kind is crypsis.Kind.NUMERIC
+
+
+def test_one_class_of_all_records_keeps_the_limit_that_is_drafted_for_it(people: pl.DataFrame) -> None:
+    """One in 117 is 0.8547 per cent and a little more."""
+    with crypsis.protect(people.head(117), **ROLES, k=117, budget="1 evaluations", seed=1) as run:
+        assert run.front.solutions[0].figure("k") == 117
 
 
 def test_the_front_prints_as_the_command_line_does(
@@ -213,6 +260,62 @@ def test_a_verdict_says_whether_the_demand_is_kept_and_by_how_many(people: pl.Da
     assert kept.statement.startswith("holds for all 5 records: every record")
     nobody = crypsis.KAnonymity(k=2).judge(replace(table, kept=np.zeros(5, dtype=np.bool_)))
     assert nobody.statement.startswith("does not hold: demanded is that")
+    assert bool(kept)
+    assert not failed, "a verdict that does not hold is not true in an if"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda frame, table: crypsis.KAnonymity(k=2).judge(frame),
+        lambda frame, table: crypsis.Microaggregation(k=2).mask(frame),
+        lambda frame, table: crypsis.RankSwapping().mask(frame),
+        lambda frame, table: crypsis.CellLoss().against(frame),
+        lambda frame, table: crypsis.CellLoss().against(table).read(frame),
+        lambda frame, table: crypsis.to_frame(frame),
+        lambda frame, table: crypsis.Run.open("kept", table=frame),
+    ],
+)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_where_roles_are_needed_is_to_be_wrapped(people: pl.DataFrame, asked: Any, library: str) -> None:
+    frame = people if library == "polars" else people.to_pandas()
+    table = crypsis.wrap(frame, quasi_identifiers=QUASI)
+    with pytest.raises(crypsis.TableError, match=rf"a value of type {library}\.DataFrame has no roles; wrap it first"):
+        asked(frame, table)
+
+
+def test_what_is_no_path_or_no_reason_is_refused_in_a_sentence(run: crypsis.Run) -> None:
+    for wrong, said in ((None, "a value of type NoneType"), (5, "a value of type int"), ("", "an empty text")):
+        for call in (crypsis.verify, crypsis.Run.open, lambda folder: run.release(folder=folder)):
+            with pytest.raises(crypsis.PlanError, match=f"folder: {said} is no path"):
+                call(wrong)
+    with pytest.raises(crypsis.PlanError, match="a rule was waived and no rulebook given"):
+        run.release(folder="out", waivers={1: 2})
+
+
+def test_a_closed_run_says_that_it_is_closed(people: pl.DataFrame) -> None:
+    closed = crypsis.protect(people, **ROLES, k=3, search="local-recoding", budget="1 evaluations", seed=1)
+    closed.close()
+    with pytest.raises(crypsis.SearchError, match="the run is closed"):
+        closed.choose()
+
+
+def test_audits_and_verifications_say_first_whether_they_are_sound(run: crypsis.Run, tmp_path: Path) -> None:
+    found = crypsis.audit(run.original)
+    assert not found
+    assert repr(found).startswith("Audit(NOT sound, stopped by ")
+    why = {f"{kind}:{n}": "invented people only" for kind in crypsis.audits.FindingKind for n in run.original.names}
+    run.release(folder=tmp_path / "out", waivers=why, preview=True)
+    sound = crypsis.verify(tmp_path / "out")
+    assert sound
+    assert repr(sound).endswith(" is sound)")
+    assert "k-anonymity: holds for all" in str(sound)
+    assert "sound" in sound._repr_html_()
+    data = tmp_path / "out" / "public" / "data.csv"
+    data.write_text(data.read_text(encoding="utf-8").replace("2", "3", 1), encoding="utf-8")
+    broken = crypsis.verify(tmp_path / "out")
+    assert not broken
+    assert "is NOT sound: " in repr(broken)
 
 
 def test_improvements_are_logged_without_values(

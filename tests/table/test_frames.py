@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime as dt
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -381,6 +382,9 @@ def test_numbers_told_as_categories_sort_as_numbers() -> None:
         ({"a": [None, None]}, {}, "every value of every row is missing"),
         ({"a": [1, 1], "b": [1, 2]}, {"quasi_identifiers": ["a"]}, "only quasi-identifier has one value"),
         ({"a": []}, {}, "no rows"),
+        ({"a": [1, 2]}, {"quasi_identifiers": ["a", "a"]}, "column 'a' is named twice as quasi; name it once"),
+        ({"a": [1, 2], "": [1, 2]}, {}, "column 2 has no name"),
+        ({"a": [1, 2]}, {"hierarchies": {"a": 5}}, "column 'a': a value of type int is no hierarchy"),
     ],
 )
 def test_refusals(frame: dict[str, list[Any]], options: dict[str, Any], sentence: str) -> None:
@@ -409,6 +413,20 @@ def test_a_constant_column_is_noted() -> None:
 def test_what_is_no_frame_is_refused(thing: Any) -> None:
     with pytest.raises(TableError, match="a pandas or polars DataFrame or a pyarrow Table"):
         wrap(thing)
+
+
+def test_the_path_of_a_file_is_no_frame_and_is_to_be_read(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match=r"the path of a file is no table; read it first, e\.g\. crypsis\.read_table"):
+        wrap(tmp_path / "people.csv")
+
+
+def test_numbers_in_rare_types_of_pandas() -> None:
+    frame = pd.DataFrame({"a": pd.arrays.SparseArray([0, 0, 3, 5]), "z": np.array([1j, 2, 3, 4])})
+    table = wrap(frame[["a"]], quasi_identifiers=["a"])
+    assert table.attribute("a").numeric
+    assert to_frame(table.with_columns({"a": np.array([1.0, 1.0, 4.0, 4.0])}))["a"].dtype == frame["a"].dtype
+    with pytest.raises(TableError, match="column 'z' holds complex numbers"):
+        wrap(frame)
 
 
 def test_pandas_is_not_imported_for_others() -> None:

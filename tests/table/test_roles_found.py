@@ -44,7 +44,9 @@ def test_names_in_seven_languages_and_abbreviations(names: str, role: str) -> No
     assert {name: roles({name: FLAG})[name] for name in names.split()} == dict.fromkeys(names.split(), role)
 
 
-@pytest.mark.parametrize("name", ["mrn", "nhs", "pat_id", "persnr", "rb030", "Nachname", "apellido", "cognome", "naam"])
+@pytest.mark.parametrize(
+    "name", ["Unnamed: 0", *"mrn nhs pat_id persnr rb030 Nachname apellido cognome naam rownames row".split()]
+)
 def test_identifiers_by_name(name: str) -> None:
     assert roles({name: RNG.permutation(N) * 7 + 1000})[name] == "identifier"
 

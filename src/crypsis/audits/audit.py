@@ -15,7 +15,7 @@ from crypsis.audits.invention import find_invented
 from crypsis.audits.partial_values import find_partial_numbers, restoring_parts
 from crypsis.audits.published import Finding, FindingKind, Published, published_finding_reason
 from crypsis.audits.restatement import find_restated, find_restated_missing
-from crypsis.errors import TableError
+from crypsis.errors import TableError, listing
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import MissingReading
@@ -87,6 +87,16 @@ class Audit:
     def sound(self) -> bool:
         """Whether nothing stops a release."""
         return not self.open
+
+    def __bool__(self) -> bool:
+        """Whether nothing stops a release."""
+        return self.sound
+
+    def __repr__(self) -> str:
+        """Whether nothing stops a release, and else what does."""
+        stopping = listing(f"{each.kind}:{each.columns[0]}" for each in self.open)
+        said = f"NOT sound, stopped by {stopping}" if self.open else "sound"
+        return f"Audit({said}; {self.records} records, {self.columns} columns)"
 
     @property
     def waived_kinds(self) -> list[str]:

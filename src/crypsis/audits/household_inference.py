@@ -13,7 +13,7 @@ from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.inference import infer_known_word, words_for_inference
-from crypsis.table.profile import profile_name_subjects
+from crypsis.table.profile import name_numbers_people, profile_name_subjects
 from crypsis.table.table import Table
 
 # -- Household fellows: masked cells that other members of the household restore, although no household is published.
@@ -158,7 +158,8 @@ def columns_for_household_inference(table: Table) -> list[str]:
     enough for a class of different ones: a column of one or two values says nothing of people. Any other identifier
     counts if many values have few records each: a marital status that is left out says nothing of people either. A
     column of any other role must also be named like people, or its records must be those of a panel; a panel of places,
-    such as states by year, says which place a record is of, and not which person.
+    such as states by year, says which place a record is of, and not which person. A column whose whole name says the
+    number of a person counts however many records each has.
 
     >>> people = np.repeat(np.arange(30.0), np.arange(30) % 3 + 2)
     >>> columns_for_household_inference(Table.from_columns({"subject": people, "x": people % 7}, {"subject": "quasi"}))
@@ -170,6 +171,8 @@ def columns_for_household_inference(table: Table) -> list[str]:
         named = bool(infer_known_word(words_for_inference(name), PEOPLE))
         if attribute.role is Role.HOUSEHOLD or (attribute.role in UNPUBLISHED and named):
             found += [name] * bool(counts.max(initial=0) > 1 and np.count_nonzero(counts) >= FEWEST_UNITS)
+        elif name_numbers_people(words_for_inference(name)):
+            found += [name] * _repeats(counts)
         elif _few_each(counts) and (attribute.role in UNPUBLISHED or named or _is_panel_of_people(table, name)):
             found.append(name)
     return found
@@ -189,8 +192,13 @@ def _counts(table: Table, name: str) -> NDArray[np.int64]:
 
 def _few_each(counts: NDArray[np.int64]) -> bool:
     """Whether many values have few records each, and most of them several."""
+    return _repeats(counts) and counts.max() <= LONGEST_PANEL
+
+
+def _repeats(counts: NDArray[np.int64]) -> bool:
+    """Whether there are many values, and most of them have several records."""
     held = counts[counts > 0]
-    return len(held) >= FEWEST_PEOPLE and held.max() <= LONGEST_PANEL and bool(np.mean(held > 1) > 0.5)
+    return len(held) >= FEWEST_PEOPLE and bool(np.mean(held > 1) > 0.5)
 
 
 def infer_panel_household_size(table: Table, name: str) -> int:

@@ -16,7 +16,7 @@ from crypsis.errors import TableError, listing
 from crypsis.masking.following import recompute_following
 from crypsis.registry import Registry, Settings
 from crypsis.table.attribute import Kind
-from crypsis.table.table import MaskingStep, Table
+from crypsis.table.table import MaskingStep, Table, require_table
 
 
 class Family(StrEnum):
@@ -85,6 +85,7 @@ class MaskingMethod(Settings):
         Table
             The masked table, with the method written into its provenance.
         """
+        require_table(table, methods.name_of(self))
         return self.record_step(self.apply(table, np.random.default_rng(rng)), table)
 
     def record_step(self, masked: Table, original: Table) -> Table:

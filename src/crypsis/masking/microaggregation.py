@@ -20,7 +20,7 @@ from crypsis.masking.scaling import cut_scaled_groups, embed, scaling_lock_obsta
 from crypsis.table.attribute import Kind
 from crypsis.table.links import follow_linked_lead
 from crypsis.table.precision import Scaling
-from crypsis.table.table import Table
+from crypsis.table.table import Table, require_table
 from crypsis.tasks import Tasks, complete
 
 Numbers = Annotated[
@@ -155,6 +155,7 @@ class Microaggregation(MaskingMethod):
         -------
         Table
         """
+        require_table(table, "microaggregation")
         return self.record_step(self.apply(table, np.random.default_rng(rng), engine), table)
 
     def apply(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:

@@ -21,7 +21,7 @@ from crypsis.registry import Registry, Settings
 from crypsis.table.frames import finite_numbers_of_frame
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.precision import Scales
-from crypsis.table.table import AGGREGATION, LOCAL, PERTURBATION, RECODING, Table
+from crypsis.table.table import AGGREGATION, LOCAL, PERTURBATION, RECODING, Table, require_table
 from crypsis.tasks import Tasks
 
 Aim = Literal["loss", "risk", "privacy"]
@@ -304,6 +304,7 @@ class BoundColumns(BoundMeasure, Generic[M]):
     @classmethod
     def of(cls, measure: M, original: Table) -> Self:
         """The measure bound to the columns it compares."""
+        require_table(original, measures.name_of(measure))
         return cls(measure, original, measure.choose_columns(original))
 
 
@@ -357,6 +358,7 @@ MISSING_NUMBERS = (
 
 def check_measured_rows(original_rows: int, masked: Table) -> None:
     """Refuse to measure a masked table whose rows cannot correspond to the original's."""
+    require_table(masked, "a masked table")
     if masked.rows != original_rows:
         raise TableError(
             f"the masked table has {masked.rows} rows and the original {original_rows}; row i must mask row i: "

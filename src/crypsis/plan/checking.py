@@ -160,7 +160,12 @@ def demand_obstacles(plan: Plan, table: Table) -> list[str]:
             )
         elif isinstance(model, ConfidentialModel):
             found += [f"{where}: {lacking}" for lacking in _lacking_values(model, table)]
-    return [*found, *_limits_below_one_class(plan, table)]
+    return [*found, *_limits_below_one_class(plan, table), *_weights_of_nobody(table)]
+
+
+def _weights_of_nobody(table: Table) -> list[str]:
+    """Columns that weigh records and cannot, in words."""
+    return [found for name in table.names_by_role(Role.WEIGHT) if (found := weight_obstacle(table, name))]
 
 
 def _limits_below_one_class(plan: Plan, table: Table) -> list[str]:

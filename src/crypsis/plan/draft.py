@@ -7,6 +7,7 @@ import os
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -570,6 +571,15 @@ def _demand_records(k: int) -> list[str]:
     ]
 
 
+def _share_of_one(k: int) -> Decimal:
+    """One of k in per cent, in four digits and never below it, so that classes of k records keep it.
+
+    >>> [str(_share_of_one(k)) for k in (3, 5, 11)]
+    ['33.34', '20', '9.091']
+    """
+    return Context(prec=4, rounding=ROUND_CEILING).divide(Decimal(100), Decimal(k))
+
+
 def _risk_limit(k: int) -> list[str]:
     """A limit on the class risk, with its meaning and price: what k promises, on average over all people."""
     return [
@@ -579,7 +589,7 @@ def _risk_limit(k: int) -> list[str]:
         "# half of it 3, a quarter 13; what it costs here is on the front.",
         "[[limit]]",
         'measure = "risk"',
-        f"at_most = {100.0 / k:.4g}  # per cent of the people",
+        f"at_most = {_share_of_one(k)}  # per cent of the people",
         "",
     ]
 
@@ -716,16 +726,23 @@ def draft_sections(table: Table, k: int) -> dict[str, Any]:
     return {"search": [], **tomllib.loads("\n".join(lines))}
 
 
-def draft_hierarchies(table: Table) -> Table:
+def draft_kinds(table: Table, seen: Profile) -> dict[str, str]:
+    """Columns that a first plan reads otherwise than their values stand in the table, such as whole numbers that are
+    codes.
+    """
+    return {each.name: each.kind for each in seen.columns if each.kind != table.attribute(each.name).kind}
+
+
+def draft_hierarchies(table: Table, seen: Profile | None = None) -> Table:
     """The table with the hierarchies that a first plan proposes, for quasi-identifiers that have none."""
     bare = [name for name in table.quasi_identifiers if table.attribute(name).hierarchy is None]
-    seen = {column.name: column.hierarchy for column in profile(table).columns} if bare else {}
+    proposed = {column.name: column.hierarchy for column in (seen or profile(table)).columns} if bare else {}
     for name in bare:
-        if not seen[name]:
+        if not proposed[name]:
             continue
         try:
             built = attach_built_hierarchy(
-                seen[name], table.attribute(name), table.column(name), Source(), ordered=True
+                proposed[name], table.attribute(name), table.column(name), Source(), ordered=True
             )
         except TableError:  # a column that no builder treats keeps its values
             continue

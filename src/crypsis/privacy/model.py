@@ -15,7 +15,7 @@ from pydantic import Field, PrivateAttr
 from crypsis.errors import TableError, unknown_column
 from crypsis.registry import Registry, Settings
 from crypsis.small_tables import draw_html_table
-from crypsis.table.table import Table
+from crypsis.table.table import Table, require_table
 
 Sense = Literal["at least", "at most"]
 Unit = Literal["record", "household", "person"]
@@ -162,6 +162,10 @@ with at least 3 records
             return f"holds for all {self.records} records: {self.demand}"
         found = f"{self.offending} of {self.records} records fail, the worst attains {self.attained:g}; "
         return f"does not hold: {found if self.records else ''}demanded is that {self.demand}"
+
+    def __bool__(self) -> bool:
+        """Whether the table keeps the demand."""
+        return self.holds
 
     def __str__(self) -> str:
         return self.statement
@@ -362,6 +366,7 @@ class PrivacyModel(Settings):
         TableError
             The model cannot be applied to the table; the message is that of ``obstacle``.
         """
+        require_table(table, models.name_of(self))
         obstacle = self.obstacle(table)
         if obstacle:
             raise TableError(obstacle)

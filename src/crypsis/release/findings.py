@@ -25,8 +25,9 @@ SHORTEST_REASON = 5
 
 def split_waivers(waivers: Mapping[str, str] | None) -> tuple[dict[str, str], dict[str, str]]:
     """Waivers of rules (by their id) and of findings (kind:column); an id holds no colon."""
-    rules = {key: reason for key, reason in (waivers or {}).items() if ":" not in key}
-    return rules, {key: reason for key, reason in (waivers or {}).items() if ":" in key}
+    waivers = {str(key): str(reason) for key, reason in (waivers or {}).items()}
+    rules = {key: reason for key, reason in waivers.items() if ":" not in key}
+    return rules, {key: reason for key, reason in waivers.items() if ":" in key}
 
 
 def check_finding_waivers(waivers: Mapping[str, str], columns: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ from crypsis.attacks.linkage import MeasuredAttack
 from crypsis.audits import Audit, Published, audit_matched_records
 from crypsis.audits.published import FindingKind
 from crypsis.audits.restatement import find_restating_metadata
-from crypsis.errors import CrypsisError, listing
+from crypsis.errors import CrypsisError, listing, read_path
 from crypsis.measures.class_risk import class_risk
 from crypsis.measures.objective import keeps_objective_limit
 from crypsis.privacy import models
@@ -38,6 +38,7 @@ from crypsis.release.signing import INSTALL, SIGNATURE, available, read_public, 
 from crypsis.report import codebook_html, external_html, internal_html
 from crypsis.report.codebook import ROLE_WORDS, RULES
 from crypsis.report.content import PUBLIC_READING, ReportContent, external_facts, guarantees_for_reports
+from crypsis.small_tables import draw_html_table
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import MissingReading, count_class_readings
 from crypsis.table.lazy import RECORDS, lazy_frame, tally
@@ -289,8 +290,7 @@ class Verification:
     signature: Trust = "unsigned"  # "unsigned", "unchecked", "signed" or "trusted"
     signed_by: str = ""  # public key, 64 hexadecimal digits, as the manifest says
     assumed: tuple[str, ...] = ()  # confidential columns that are taken for unknown outside, as the manifest says
-    # how many people columns single out, alone and together, in words; empty where that is unknown
-    singled_out: str = ""
+    singled_out: str = ""  # how many people columns single out, alone and together, in words; empty if unknown
     # who finds how many people in the file, and what its classes give away, in sentences
     statements: tuple[str, ...] = ()
 
@@ -303,6 +303,24 @@ class Verification:
     def word(self) -> str:
         """The verdict in a few words."""
         return "sound" if self.sound else "NOT sound"
+
+    def __bool__(self) -> bool:
+        return self.sound
+
+    def __repr__(self) -> str:
+        return f"Verification({': '.join([f'{self.folder!r} is {self.word}', *self.problems])})"
+
+    def __str__(self) -> str:
+        return "\n".join(map(": ".join, self._rows()))
+
+    def _repr_html_(self) -> str:
+        return draw_html_table(("what", "found"), self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """Whether it is sound, what is not, every guarantee as it was judged again, and notes."""
+        rest = [("problem", each) for each in self.problems] + [("note", each) for each in self.notes]
+        judged = [(each.model, each.statement) for each in self.verdicts]
+        return [(self.folder, f"{self.word}, {self.files} files checked"), *judged, *rest]
 
 
 @dataclass(frozen=True)
@@ -348,7 +366,7 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
     True
     """
     wanted = read_public(key) if key is not None else ""
-    folder = Path(folder)
+    folder = read_path(folder, "folder")
     public, internal = public_part_as_evidence(folder), folder / "internal"
     problems = _foreign_entries(folder, public)
     if problems:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
 
-from crypsis.errors import PlanError
+from crypsis.errors import PlanError, describe_type, read_path
 from crypsis.evolution import Engine
 from crypsis.plan import Plan
-from crypsis.plan.draft import draft_hierarchies, draft_sections
+from crypsis.plan.draft import draft_hierarchies, draft_kinds, draft_sections
 from crypsis.plan.sections import models as known_models
 from crypsis.plan.sections import searches as known_searches
 from crypsis.privacy.anonymity import KAnonymity
@@ -19,7 +19,8 @@ from crypsis.run.session import Run
 from crypsis.run.watching import watch_progress
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Attribute, Role
-from crypsis.table.frames import Frame, as_table, wrap
+from crypsis.table.frames import Frame, Kinds, as_table, named_columns, wrap
+from crypsis.table.profile import profile
 from crypsis.table.table import Table
 
 MEMORY = "(memory)"
@@ -34,10 +35,11 @@ Searches = str | Search | Sequence[str | Search | Mapping[str, Any]]
 def protect(
     data: Table | Frame,
     *,
-    quasi_identifiers: Sequence[str] = (),
-    confidential: Sequence[str] = (),
-    identifiers: Sequence[str] = (),
+    quasi_identifiers: Iterable[str] | None = (),
+    confidential: Iterable[str] | None = (),
+    identifiers: Iterable[str] | None = (),
     roles: Mapping[str, str] | None = None,
+    kinds: Kinds | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     k: int = 5,
     models: PrivacyModel | Sequence[PrivacyModel] = (),
@@ -54,11 +56,14 @@ def protect(
     ----------
     data : Table or frame
         A `crypsis.Table`, or a pandas, polars or pyarrow frame whose columns are named below.
-    quasi_identifiers, confidential, identifiers : sequences of str
+    quasi_identifiers, confidential, identifiers : iterables of str
         Roles of the columns of a frame; a `Table` has its roles already.
     roles : mapping of str to str, optional
         Further roles: "weight", "household", "stratum", or "other". A column without a role is undecided, and nothing
         is released before it has one.
+    kinds : mapping of str to str or sequence of str, optional
+        "numeric", "ordinal" or "nominal" by column of a frame, or the categories of an ordinal column from low to high;
+        by default the kind that `crypsis init` drafts: whole numbers that look like codes are nominal.
     hierarchies : mapping of str to str or Hierarchy, optional
         Hierarchies of columns, e.g. ``{"age": "intervals:5,10,20"}``; for a quasi-identifier without one, the builder
         that `crypsis init` proposes.
@@ -102,13 +107,15 @@ def protect(
     >>> run.close()
     """
     given: dict[str, Any] = {
-        "quasi_identifiers": quasi_identifiers,
-        "confidential": confidential,
-        "identifiers": identifiers,
-        "roles": roles or {},
-        "hierarchies": hierarchies or {},
+        "quasi_identifiers": named_columns(quasi_identifiers),
+        "confidential": named_columns(confidential),
+        "identifiers": named_columns(identifiers),
+        "roles": _by_name("roles", roles, '{"shoe size": "other"}'),
+        "kinds": _by_name("kinds", kinds, '{"degree": "nominal"}'),
+        "hierarchies": _by_name("hierarchies", hierarchies, '{"age": "intervals:5,10,20"}'),
     }
-    table = as_table(data) if not any(len(each) for each in given.values()) else wrap(data, **given)
+    limits = None if limits is None else _by_name("limits", limits, '{"risk": 20}')
+    table = as_table(data) if not any(given.values()) else wrap(data, **given)
     if not table.quasi_identifiers:
         raise PlanError(
             "protect: no column is a quasi-identifier, so nothing would be protected; name in quasi_identifiers what "
@@ -116,9 +123,16 @@ def protect(
             "roles=crypsis.profile(data).roles"
         )
     k = cast(KAnonymity, known_models.build("k-anonymity", k=k)).k  # a k that cannot be is refused by its own sentence
-    table = draft_hierarchies(table)
+    if table is data:
+        table = draft_hierarchies(table)
+    else:
+        seen = profile(table)
+        said = {*given["kinds"], *given["hierarchies"]}
+        coded = {name: kind for name, kind in draft_kinds(table, seen).items() if name not in said}
+        table = wrap(data, **given | {"kinds": coded | given["kinds"]}) if coded else table
+        table = draft_hierarchies(table, seen)
     drafted = draft_sections(table, k)
-    further = [models] if isinstance(models, PrivacyModel) else list(models)
+    further = _demands(models)
     return evolve(
         table,
         drafted["search"] if search is None else search,
@@ -186,7 +200,7 @@ def evolve(
             "evolve: a frame has no roles, so nothing says what to protect; name its quasi-identifiers, e.g. "
             "crypsis.protect(frame, quasi_identifiers=['age', 'sex']), or wrap it first with crypsis.wrap"
         )
-    wanted = [models] if isinstance(models, PrivacyModel) else list(models)
+    wanted = _demands(models)
     chosen = draft_sections(data, _least_class(wanted))["search"] if search is None else _choices(search)
     plan = Plan.parse(
         {
@@ -199,7 +213,7 @@ def evolve(
         where="evolve",
     )
     temporary = TemporaryDirectory(prefix="crypsis-run-") if folder is None else None
-    place = Path(temporary.name) / "run" if temporary is not None else Path(str(folder))
+    place = Path(temporary.name) / "run" if temporary is not None else read_path(folder, "folder")
     run = Run.start(plan, place, engine, table=data, seed=seed, budget=budget)
     run.keep(temporary)
     watch_progress(run.proceed(), progress)
@@ -208,15 +222,40 @@ def evolve(
 
 def _choices(search: Searches) -> list[dict[str, Any]]:
     """Entries of a plan for searches that were named, made or drafted."""
-    chosen = [search] if isinstance(search, (str, Search)) else list(search)
-    return [
-        {"name": each}
-        if isinstance(each, str)
-        else {"name": known_searches.name_of(each), **_settings(each)}
-        if isinstance(each, Search)
-        else dict(each)
-        for each in chosen
-    ]
+    chosen = search if isinstance(search, (list, tuple)) else [search]
+    found = list[dict[str, Any]]()
+    for each in chosen:
+        if isinstance(each, str):
+            found.append({"name": each})
+        elif isinstance(each, Search):
+            found.append({"name": known_searches.name_of(each), **_settings(each)})
+        elif isinstance(each, Mapping):
+            found.append(dict(each))
+        else:
+            raise PlanError(
+                f"search: {describe_type(each)} names no search; give a name, a settings object or an entry of a "
+                f'plan, e.g. "composite", crypsis.MemeticSearch(k=5) or {{"name": "memetic", "k": 5}}'
+            )
+    return found
+
+
+def _demands(models: PrivacyModel | Sequence[PrivacyModel]) -> list[PrivacyModel]:
+    """Privacy models as a list."""
+    wanted = list(models) if isinstance(models, (list, tuple)) else [models]
+    odd = [each for each in wanted if not isinstance(each, PrivacyModel)]
+    if odd:
+        raise PlanError(
+            f"models: {describe_type(odd[0])} is no privacy model with its settings; "
+            f"write e.g. models=[crypsis.DistinctLDiversity(l=2)]"
+        )
+    return cast(list[PrivacyModel], wanted)
+
+
+def _by_name(argument: str, given: object, example: str) -> dict[str, Any]:
+    """An argument that says something by name, as a dictionary."""
+    if given is not None and not isinstance(given, Mapping):
+        raise PlanError(f"{argument}: {describe_type(given)} says nothing by name; write e.g. {argument}={example}")
+    return dict(given or {})
 
 
 def _drafted_models(drafted: Mapping[str, Any]) -> list[PrivacyModel]:

@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from crypsis.engines import engine as engine_named
-from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, SearchError, listing
+from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, SearchError, check_seed, listing, read_path
 from crypsis.evolution import Engine
 from crypsis.measures.masking_description import MaskingDescription, describe_masking
 from crypsis.measures.measure import sample_records_to_measure
@@ -51,7 +51,7 @@ from crypsis.small_tables import draw_html_table
 from crypsis.table.attribute import Role
 from crypsis.table.frames import to_frame_like
 from crypsis.table.rules import RuleCounts, judge_rule_violations, read_rule
-from crypsis.table.table import Table
+from crypsis.table.table import Table, require_table
 from crypsis.tasks import complete
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Run:
         """
         began, folder = Moment.now(), Path(folder)
         _check_budget(budget)
-        _check_seed(seed)
+        check_seed(seed)
         home = "" if home is None else str(Path(home).resolve())
         read = table if table is not None else plan.table(Path(home))
         impossible = demand_obstacles(plan, read)
@@ -235,7 +235,9 @@ class Run:
         SearchError
             If there is no run, or its plan has changed.
         """
-        folder = Path(folder)
+        folder = read_path(folder, "folder")
+        if table is not None:
+            require_table(table, "the data of a run")
         if not (folder / places.STORE).is_file():
             raise SearchError(f"{folder}: is no run (no {places.STORE}); start one with `crypsis run PLAN`")
         run = cls(folder, Plan.read(folder / places.PLAN), engine, table)
@@ -633,7 +635,7 @@ class Run:
             self.original,
             self.decode(solution),
             solution,
-            Path(folder),
+            read_path(folder, "folder"),
             front=self.front,
             seed=self.lock.seed,
             terms=ReleaseTerms(
@@ -782,11 +784,3 @@ def _check_budget(budget: str | None) -> None:
             read_plan_budget(budget)
     except ValueError as error:
         raise PlanError(f"budget: {error}") from None
-
-
-def _check_seed(seed: int | None) -> None:
-    """Refuse a seed that no random stream can start from."""
-    if seed is not None and (not hasattr(seed, "__index__") or seed < 0):
-        raise PlanError(
-            "seed: a seed is a whole number of at least 0; leave it out for the operating system's randomness"
-        )

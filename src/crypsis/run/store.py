@@ -304,6 +304,10 @@ class Store:
                 raise sqlite3.DatabaseError("its pages are damaged")
 
     def _damage_error(self, error: Exception) -> SearchError:
+        if isinstance(error, sqlite3.ProgrammingError):
+            return SearchError(
+                f"{self.path.parent}: the run is closed; open it again with crypsis.Run.open, if its folder is kept"
+            )
         what = error if isinstance(error, sqlite3.Error) else type(error).__name__  # other errors may quote content
         return SearchError(f"{self.path}: not a run store or damaged ({what}); start the run again in a new folder")
 
@@ -513,9 +517,11 @@ def create(folder: Path, plan_text: str, lock: Lock, budget: str | None) -> None
         folder.rmdir()
     if folder.exists():
         hint = " (it is a run: `crypsis resume` continues it)" if (folder / STORE).exists() else ""
-        raise SearchError(f"{folder}: already exists{hint}; choose another folder with --out")
+        raise SearchError(f"{folder}: already exists{hint}; choose another folder (--out, in Python folder=)")
     if not folder.parent.is_dir():
-        raise SearchError(f"{folder.parent}: there is no such folder; make it first or choose another with --out")
+        raise SearchError(
+            f"{folder.parent}: there is no such folder; make it first or choose another (--out, in Python folder=)"
+        )
     with atomic_folder(folder) as aside:
         write_atomically(aside / PLAN, plan_text.encode())
         lock.write(aside)

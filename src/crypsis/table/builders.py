@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing, suggestion
+from crypsis.errors import TableError, describe_type, listing, suggestion
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.encoding import Source, name_encoded_values
 from crypsis.table.hierarchy import MISSING, RARE, Hierarchy, free_hierarchy_label, hierarchy_number_label
@@ -53,7 +53,9 @@ def builder_for(attribute: Attribute, column: NDArray[Any], shape: ColumnShape, 
 
 def _intervals(numbers: NDArray[np.float64], whole: bool) -> str:
     """Widths that double, from about a twentieth of the range up, in round figures."""
-    span = float(np.nanmax(numbers) - np.nanmin(numbers)) or 20.0  # a constant is one interval of any width
+    known = numbers[~np.isnan(numbers)]
+    span = float(np.ptp(known)) if len(known) else 0.0
+    span = span or 20.0  # a constant is one interval of any width
     power = int(np.floor(np.log10(span / 20)))
     if whole:
         power = max(power, 0)
@@ -355,6 +357,11 @@ def build_hierarchy(spec: Hierarchy | str | Path, attribute: Attribute, column: 
     """
     if isinstance(spec, Hierarchy):
         return _fit_numbers(spec, attribute)
+    if not isinstance(spec, (str, Path)):
+        raise TableError(
+            f"column {attribute.name!r}: {describe_type(spec)} is no hierarchy; give a builder such as "
+            f"intervals:5,10,20, the path of a hierarchy file, or a crypsis.Hierarchy"
+        )
     head, _, rest = str(spec).partition(":")
     if isinstance(spec, Path) or head not in BUILDERS:
         return _from_path(Path(spec), head if ":" in str(spec) else "", attribute)

@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, find_repeated, listing, suggestion
+from crypsis.errors import TableError, describe_type, find_repeated, listing, suggestion
 from crypsis.table.attribute import Attribute, Kind, Role, read_kind, read_role
 from crypsis.table.builders import attach_built_hierarchy
 from crypsis.table.encoding import Declared, Source, Wish, encode, encode_series_zeros
 from crypsis.table.hierarchy import MISSING, Hierarchy
-from crypsis.table.table import Column, Table
+from crypsis.table.table import Column, Table, require_table
 
 # -- Tables from pandas, polars and pyarrow frames; `crypsis.table.frames` goes back.
 
@@ -54,6 +54,8 @@ def _admit_frame(frame: Frame) -> tuple[Any, Backend, list[str]]:
     twice = find_repeated(names)
     if twice:
         raise TableError(f"two columns share a name: {listing(map(repr, twice))}; give every column its own")
+    if "" in names:
+        raise TableError(f"column {names.index('') + 1} has no name; give every column one")
     if backend is nw.Implementation.PANDAS:
         # under copy-on-write a shallow copy is a safe snapshot; before pandas 3 only a deep one is
         return frame.copy(deep=not _copies_on_write()), "pandas", names
@@ -61,9 +63,11 @@ def _admit_frame(frame: Frame) -> tuple[Any, Backend, list[str]]:
         return frame.clone(), "polars", names
     if backend is nw.Implementation.PYARROW:
         return frame, "pyarrow", names
+    if isinstance(frame, (str, Path)):
+        raise TableError(f"the path of a file is no table; read it first, e.g. crypsis.read_table({str(frame)!r})")
     raise TableError(
-        f"a {type(frame).__module__.split('.')[0]} {type(frame).__name__} is no table; give a crypsis.Table, a pandas "
-        f"or polars DataFrame or a pyarrow Table (collect a lazy frame first)"
+        f"{describe_type(frame)} is no table; give a crypsis.Table, a pandas or polars DataFrame or a pyarrow Table "
+        f"(collect a lazy frame first)"
     )
 
 
@@ -90,7 +94,9 @@ def _as_polars(series: Any, backend: str, name: str) -> pl.Series:
     try:
         if str(series.dtype).startswith(("period", "interval")):
             raise TypeError("a type that only pandas has")
-        converted = _from_pandas(series)
+        if series.dtype.kind == "c":
+            raise TableError(f"column {name!r} holds complex numbers; give their parts as columns of their own")
+        converted = _from_pandas(series.sparse.to_dense() if str(series.dtype).startswith("Sparse") else series)
     except (TypeError, ValueError, pl.exceptions.PolarsError):
         lost = series.isna().to_numpy()
         cells = [None if gone else str(cell) for cell, gone in zip(series, lost, strict=True)]
@@ -202,11 +208,22 @@ def wrap(
         (Role.QUASI_IDENTIFIER, quasi_identifiers),
         (Role.CONFIDENTIAL, confidential),
     ):
-        for name in [names] if isinstance(names, str) else names:
+        for name in named_columns(names):
+            if given.get(name) is role:
+                raise TableError(f"column {name!r} is named twice as {role}; name it once")
             if name in given:
                 raise TableError(f"column {name!r} is given two roles, {given[name]} and {role}; choose one")
             given[name] = role
     return table_of(frame, given, kinds or {}, hierarchies or {}, Source())
+
+
+def named_columns(names: Iterable[str] | str | None) -> list[str]:
+    """Names of columns as somebody gives them for a frame: several, one as text, or none.
+
+    >>> named_columns("age"), named_columns(name for name in ("age", "sex")), named_columns(None)
+    (['age'], ['age', 'sex'], [])
+    """
+    return [names] if isinstance(names, str) else list(() if names is None else names)
 
 
 def as_table(data: Table | Frame) -> Table:
@@ -342,6 +359,7 @@ def to_frame(table: Table, *, suppressed: Literal["drop", "keep"] = "drop") -> F
     >>> crypsis.to_frame(crypsis.example(3)).shape
     (3, 10)
     """
+    require_table(table, "to_frame")
     if suppressed not in ("drop", "keep"):
         raise TableError(f"suppressed is {suppressed!r}; it may be 'drop' or 'keep'")
     if suppressed == "keep" and not table.kept.all():

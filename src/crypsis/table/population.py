@@ -47,13 +47,13 @@ def weight_obstacle(table: Table, named: str = "") -> str:
     if not name:
         return ""
     if not table.holds_numbers(name):
-        return f"column {name!r} holds no numbers and cannot weigh records; name a numeric column with 'weights'"
+        return f"column {name!r} holds no numbers and cannot weigh records; weigh them by a column of numbers"
     values = table.column(name)[table.kept]
     for odd, word in ((np.isnan(values), "missing"), (np.isinf(values), "infinite"), (values < 0, "negative")):
         if odd.any():
             return (
                 f"column {name!r} has {int(odd.sum())} {word} weights, with which nobody can be counted in the "
-                f"population; correct them, or name another column with 'weights'"
+                f"population; correct them, or give the column another role"
             )
     return ""
 

@@ -32,6 +32,7 @@ from crypsis.table.role_words import (
     NOT_AGES,
     NUMBERINGS,
     ORDERED,
+    OWN_NUMBERS,
     ROLE_OF,
     SUBJECTS,
     SURELY_WEIGHTS,
@@ -192,7 +193,8 @@ class ColumnEvidence:
         if role is Role.IDENTIFIER:
             return self.spread >= 0.5 and not measured  # a 'name' that many records share identifies nobody
         if role is Role.HOUSEHOLD:
-            return self._groups_records() and not measured and (_numbers_things(words, word) or _is_code(word))
+            named = _numbers_things(words, word) or _is_code(word)
+            return self._groups_records(name_numbers_people(words)) and not measured and named
         if role is Role.QUASI_IDENTIFIER:
             return self.attribute.dates != "" or not self.numbering
         if role is Role.STRATUM:
@@ -205,8 +207,9 @@ class ColumnEvidence:
             return self.numbers is not None and self.distinct >= ENOUGH  # cls_credits is no amount
         return True
 
-    def _groups_records(self) -> bool:
-        return self.distinct >= ENOUGH and 1 / LARGEST_HOUSEHOLD <= self.spread < 1.0
+    def _groups_records(self, numbers_people: bool) -> bool:
+        least = 0.0 if numbers_people else 1 / LARGEST_HOUSEHOLD
+        return self.distinct >= ENOUGH and least <= self.spread < 1.0
 
     def _weighs(self, words: list[str], word: str) -> bool:
         """Whether the numbers are sampling weights: so called, scaled to the sample, or counts of people.
@@ -223,6 +226,17 @@ class ColumnEvidence:
         mean, least = float(numbers.mean()), float(numbers.min())
         unequal = least > 0 and float(numbers.max()) >= UNEQUAL * least
         return abs(mean - 1) <= NORMALISED or (mean >= PEOPLE and unequal)
+
+
+def name_numbers_people(words: Sequence[str]) -> bool:
+    """Profile of a column by its name: whether it says nothing but the number of whose record it is.
+
+    However many records such a number has, they are of one person or household.
+
+    >>> [name_numbers_people(words_for_inference(name)) for name in ("id", "Subj_ID", "region_id", "teacher")]
+    [True, True, False, False]
+    """
+    return bool(words) and all(word in OWN_NUMBERS for word in words)
 
 
 def _is_code(word: str) -> bool:

@@ -13,7 +13,7 @@ SUBJECTS: dict[str, dict[str, str]] = {
         "short": "id uid uuid guid pid persnr persno personnr mrn nhs nhsno nino ssn dni nif nie bsn ahv cpf rut sin "
         "iban "
         "bic ip url imei vin patid ptid pat_id pat_no rb030 rb030a pb030 caseid case_id respid resp_id studyid "
-        "subjid usubjid",
+        "subjid usubjid row rownames rowname rowid rownum rownumber unnamed",
         "english": "identifier subject patient student pupil respondent participant customer client employee "
         "applicant name surname firstname lastname forename fullname passport email mail phone telephone mobile "
         "fax description address street username login person personid patientid licence license plate beneficiary "
@@ -395,6 +395,8 @@ MONEY = (
     "ingreso ingresos salario rendimento reddito inkomen salaris"
 )
 """Words for amounts; inside a longer word they mean one only if the values are amounts."""
+OWN_NUMBERS = frozenset("id pid uid subj subjid subject person personid patid ptid patient patientid hhid".split())
+"""Words of which the whole name consists of a column that numbers the people or households of a file."""
 NUMBERINGS = frozenset({"id", "identifier", "key", "no", "nr", "num", "number", "code", "nummer", "numero"})
 """Words that may follow the word for what is numbered."""
 CODED = (

@@ -11,12 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, find_repeated, listing, unknown_column
+from crypsis.errors import TableError, describe_type, find_repeated, listing, unknown_column
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.encoding import encode_positive_zeros
 from crypsis.table.hierarchy import MISSING, Hierarchy
 
 PERTURBATION, AGGREGATION, RECODING, UNKNOWN = "perturbation", "aggregation", "recoding", "unknown"
+
+
+def require_table(given: object, asked: str) -> None:
+    """Refuse a frame where the roles of its columns are needed."""
+    if not isinstance(given, Table):
+        raise TableError(
+            f"{asked}: {describe_type(given)} has no roles; wrap it first, e.g. "
+            f'crypsis.wrap(frame, quasi_identifiers=["age", "sex"])'
+        )
 
 
 @dataclass(frozen=True)

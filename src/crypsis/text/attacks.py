@@ -333,6 +333,12 @@ def attack_remedies(finding: Finding) -> list[str]:
                 f"records of three different ones in every class"
             )
             return [counted, waive]
+        case FindingKind.SMALL_AVERAGE:
+            larger = (
+                "k = 3 or more, wherever the plan says k, averages more records: who is one of two learns the other's "
+                "value from the average"
+            )
+            return [larger, waive]
         case FindingKind.EARLIER_RELEASE:
             replaced = (
                 "if nobody outside has the earlier release: --replaces FOLDER (in Python replaces=FOLDER) lets this "

@@ -58,6 +58,14 @@ def test_what_cannot_be_grouped_is_refused_with_its_column(bad: float) -> None:
 
 
 def test_other_refusals_say_what_to_do() -> None:
+    for k in (0, 5.5, "5", None, True):
+        with pytest.raises(PlanError, match="k: the smallest group is a whole number of records"):
+            partition([[1.0], [2.0], [3.0]], k=k)
+    for seed in (-1, "x", 0.5):
+        with pytest.raises(PlanError, match="seed: a seed is a whole number"):
+            partition([[1.0], [2.0], [3.0]], k=2, seed=seed)
+    with pytest.raises(TableError, match="not a number"):
+        partition(np.array([1j, 2, 3]), k=2)
     with pytest.raises(TableError, match="choose k of at most 3"):
         partition(np.ones((3, 2)), 4)
     with pytest.raises(TableError, match="not a number"):

@@ -178,6 +178,9 @@ def test_bad_requests_are_refused_in_a_sentence():
     table = random_table(8, 20, 3)
     with pytest.raises(PlanError, match="130 % of the records"):
         evaluate_lattice(table, 1.3)
+    for wrong in ({"k": 0}, {"k": 2.5}, {"l": "2"}, {"l": True}):
+        with pytest.raises(PlanError, match="what a class holds is a whole number of at least 1"):
+            evaluate_lattice(table, **wrong)
     with pytest.raises(PlanError, match="did you mean 'by-size'"):
         evaluate_lattice(table, 0.1, "by-sise")
     with pytest.raises(PlanError, match="no column is confidential"):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from crypsis.errors import PlanError, TableError, listing
+from crypsis.errors import PlanError, TableError, check_seed, listing
 from crypsis.kernels.annealing import sse
 from crypsis.masking.partitioning import partitioners
 from crypsis.masking.scaling import scale_to_z_scores
@@ -135,7 +135,10 @@ def partition(
     >>> crypsis.partition([[1.0], [1.1], [5.0], [5.2]], k=2).labels
     array([0, 0, 1, 1], dtype=int32)
     """
-    numbers, chosen = _numbers(values, names), dict(settings or {})
+    check_seed(seed)
+    if isinstance(k, bool) or not isinstance(k, SupportsIndex) or int(k) < 1:
+        raise PlanError("k: the smallest group is a whole number of records, at least 1; write e.g. k=5")
+    k, numbers, chosen = int(k), _numbers(values, names), dict(settings or {})
     for name, value in (("seconds", seconds), ("steps", steps)):
         if value is not None:
             if name not in partitioners[method].model_fields:
@@ -151,6 +154,8 @@ def partition(
 def _numbers(values: ArrayLike, names: Sequence[str] | None) -> NDArray[np.float64]:
     columns = names if names is not None else getattr(values, "columns", None)
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers have no order")
         numbers = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise TableError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from math import prod
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 import polars as pl
@@ -448,6 +448,9 @@ def evaluate_lattice(
     >>> nodes.filter(nodes["feasible"])["k"].min()
     5
     """
+    for name, value in (("k", k), ("l", l)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, SupportsIndex) or int(value) < 1):
+            raise PlanError(f"{name}: what a class holds is a whole number of at least 1; write e.g. {name}=5")
     table = table if isinstance(table, Counts) else as_table(table)
     lattice = _find_lattice(table, columns)
     confidential = confidential or _first_confidential(table)
