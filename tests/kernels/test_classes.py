@@ -8,15 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.kernels.classes import (
+    CandidateSets,
     agree_in_classes,
     attainable_diversity,
     attainable_size,
     bits,
+    cross_candidates,
     find_alone,
     refine_classes,
     slots_for,
 )
-from naive.equivalence_classes import group_by
+from naive.equivalence_classes import crossed, group_by
 
 
 def strictest_size(sizes: list[int], allowance: int) -> int:
@@ -106,3 +108,23 @@ def test_classes_of_one_value_and_records_that_are_alone(rows: list[tuple[int, i
     find_alone(of.astype(np.int32), records, asked, marked, np.empty(5, dtype=np.int64), alone)
     lonely = {each[0] for each in classes if len(each) == 1 and records[each[0]] == 1}
     assert np.flatnonzero(alone).tolist() == [place for place in sorted(lonely) if rows[place][2]]
+
+
+@given(st.integers(0, 100_000), st.integers(1, 4), st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_crossed_candidates_are_those_of_the_definition(seed: int, releases: int, k: int) -> None:
+    """Each person is near one to three classes of each release, of one to four records with one of five keys."""
+    rng, people = np.random.default_rng(seed), 6
+    sizes = rng.integers(1, 5, (releases, 4))
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    keys, own, values = rng.integers(0, 5, starts[-1]), rng.integers(0, 5, people), rng.integers(0, 3, (2, 5))
+    near = [[np.sort(rng.permutation(4)[: rng.integers(1, 4)]) + 4 * r for _ in range(people)] for r in range(releases)]
+    ends = np.cumsum([[len(each) for each in side] for side in near]).reshape(releases, people)
+    first = np.concatenate([[0], ends[:-1, -1]])[:, None]
+    sets = CandidateSets(keys, starts, np.concatenate(sum(near, [])), np.concatenate([first, ends], axis=1))
+    few, fixed, room = np.empty(people, bool), np.empty((people, 2), bool), np.zeros((2, 5), np.int64)
+    cross_candidates(sets, own, values, k, room, few, fixed)
+    assert not room.any()
+    for person in range(people):
+        held = [np.concatenate([keys[starts[c] : starts[c + 1]] for c in side[person]]).tolist() for side in near]
+        assert (few[person], fixed[person].tolist()) == crossed(held, own[person], k, values.tolist())

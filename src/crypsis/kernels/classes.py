@@ -189,6 +189,72 @@ def _agree_in_classes(of: Ints, values: Int32s, counted: Flags, one: Int32s) -> 
 
 agree_in_classes = kernel(_agree_in_classes)
 
+# -- What the candidates that several releases leave for a person have in common.
+
+
+class CandidateSets(NamedTuple):
+    """The candidates of each person in each of several releases, as classes of records."""
+
+    keys: Ints  # int64[…]: the key of every record, release after release, those of a class together
+    starts: Ints  # int64[classes + 1]: where the records of each class begin
+    classes: Ints  # int64[…]: the classes of the candidates of each person, release after release
+    begins: Ints  # int64[releases, people + 1]: where those of a person begin
+
+
+def _cross_candidates(
+    sets: CandidateSets, own: Ints, values: Ints, k: int, held: Ints, few: Flags, fixed: Flags
+) -> None:
+    """Cross the candidates of each person: few bool[m] ← whether fewer than k are left though every release alone
+    leaves at least k; fixed bool[m, c] ← whether a value is certain from all releases and from none alone.
+
+    A key is left as often as the release with the fewest such candidates holds it; nothing is disclosed where the key
+    of the person is not left. `own` int64[m]: keys of the people; `values` int64[c, keys]: the value under each key;
+    `held` int64[2, keys]: room, all zero before and after.
+    """
+    left, now = held[0], held[1]
+    for person in range(own.shape[0]):
+        enough = True
+        for column in range(values.shape[0]):
+            fixed[person, column] = True
+        for release in range(sets.begins.shape[0]):
+            size, first = 0, -1
+            for at in range(sets.begins[release, person], sets.begins[release, person + 1]):
+                for place in range(sets.starts[sets.classes[at]], sets.starts[sets.classes[at] + 1]):
+                    now[sets.keys[place]] += 1
+                    first = sets.keys[place] if first < 0 else first
+                    size += 1
+            enough = enough and size >= k
+            for column in range(values.shape[0]):
+                alone = fixed[person, column]
+                for at in range(sets.begins[release, person], sets.begins[release, person + 1]):
+                    for place in range(sets.starts[sets.classes[at]], sets.starts[sets.classes[at] + 1]):
+                        alone = alone and values[column, sets.keys[place]] == values[column, first]
+                fixed[person, column] = fixed[person, column] and not alone
+            # The first release names the keys that may be left; each further one lowers how often they are.
+            for at in range(sets.begins[0, person], sets.begins[0, person + 1]):
+                for place in range(sets.starts[sets.classes[at]], sets.starts[sets.classes[at] + 1]):
+                    key = sets.keys[place]
+                    left[key] = now[key] if release == 0 or now[key] < left[key] else left[key]
+            for at in range(sets.begins[release, person], sets.begins[release, person + 1]):
+                for place in range(sets.starts[sets.classes[at]], sets.starts[sets.classes[at] + 1]):
+                    now[sets.keys[place]] = 0
+        there, total = left[own[person]] > 0, 0
+        for at in range(sets.begins[0, person], sets.begins[0, person + 1]):
+            for place in range(sets.starts[sets.classes[at]], sets.starts[sets.classes[at] + 1]):
+                key = sets.keys[place]
+                if left[key] > 0:
+                    total += left[key]
+                    for column in range(values.shape[0]):
+                        if values[column, key] != values[column, own[person]]:
+                            fixed[person, column] = False
+                    left[key] = 0
+        few[person] = there and enough and total < k
+        for column in range(values.shape[0]):
+            fixed[person, column] = fixed[person, column] and there
+
+
+cross_candidates = kernel(_cross_candidates)
+
 # -- What a class holds against what it must hold: sizes, confidential values and their spread.
 #
 # A class is a list of records. Its confidential values are counted into a buffer that is empty again afterwards, so
