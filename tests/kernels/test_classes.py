@@ -15,6 +15,7 @@ from crypsis.kernels.classes import (
     bits,
     cross_candidates,
     find_alone,
+    list_class_members,
     refine_classes,
     slots_for,
 )
@@ -101,8 +102,16 @@ def test_classes_of_one_value_and_records_that_are_alone(rows: list[tuple[int, i
     of, values, marked = (np.array(each) for each in zip(*rows, strict=True))
     classes = group_by(of.tolist()).values()
     one = [each for each in classes if len({rows[place][1] for place in each} - {-1}) == 1]
-    agreeing = sum(rows[place][2] for each in one for place in each)
-    assert agree_in_classes(of, values.astype(np.int32), marked, np.empty(5, dtype=np.int32)) == agreeing
+    sizes = np.bincount(of, minlength=5)
+    for least, fewest in ((1, 1), (2, 1), (1, 2)):
+        listed = list_class_members(of, sizes, sizes >= least)
+        assert [part.tolist() for part in np.split(listed.rows, listed.starts[1:-1]) if part.size] == [
+            np.flatnonzero(of == each).tolist() for each in range(5) if sizes[each] >= least
+        ]
+        known = [sum(rows[place][1] != -1 for place in each) for each in one]
+        enough = [each for each, held in zip(one, known, strict=True) if held >= fewest and len(each) >= least]
+        agreeing = sum(rows[place][2] for each in enough for place in each)
+        assert agree_in_classes(listed, values.astype(np.int32), marked, fewest) == agreeing
     records = 1 + (values > 1)  # a row that stands for two records is not alone
     alone, asked = np.empty(len(rows), dtype=np.bool_), np.arange(len(rows))
     find_alone(of.astype(np.int32), records, asked, marked, np.empty(5, dtype=np.int64), alone)
@@ -121,7 +130,9 @@ def test_crossed_candidates_are_those_of_the_definition(seed: int, releases: int
     near = [[np.sort(rng.permutation(4)[: rng.integers(1, 4)]) + 4 * r for _ in range(people)] for r in range(releases)]
     ends = np.cumsum([[len(each) for each in side] for side in near]).reshape(releases, people)
     first = np.concatenate([[0], ends[:-1, -1]])[:, None]
-    sets = CandidateSets(keys, starts, np.concatenate(sum(near, [])), np.concatenate([first, ends], axis=1))
+    sets = CandidateSets(
+        keys, starts, np.concatenate([each for side in near for each in side]), np.concatenate([first, ends], axis=1)
+    )
     few, fixed, room = np.empty(people, bool), np.empty((people, 2), bool), np.zeros((2, 5), np.int64)
     cross_candidates(sets, own, values, k, room, few, fixed)
     assert not room.any()

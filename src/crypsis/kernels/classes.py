@@ -166,24 +166,57 @@ def _find_alone(of: Int32s, records: Ints, asked: Ints, shown: Flags, held: Ints
 find_alone = kernel(_find_alone)
 
 
-def _agree_in_classes(of: Ints, values: Int32s, counted: Flags, one: Int32s) -> int:
-    """How many counted rows stand in a class all of whose known values are one value.
+class ClassMembers(NamedTuple):
+    """The rows of some classes, class after class."""
 
-    `of` int64[n]; `values` int32[n]: −1 where missing; `one` int32[classes]: room.
+    rows: Int32s
+    starts: Ints  # int64[classes + 1]: where those of each class begin
+
+
+def _list_members(of: Ints, place: Ints, ends: Ints, rows: Int32s) -> None:
+    """rows int32[…] ← the rows of each class in turn, ascending.
+
+    `place` int64[all classes]: which of the wanted classes one is, −1 for one that is not; `ends` int64[classes]: where
+    the rows of each begin, and afterwards where they end.
     """
-    for group in range(one.shape[0]):
-        one[group] = -1
     for row in range(of.shape[0]):
-        value, group = values[row], of[row]
-        if value != -1:
-            if one[group] == -1:
-                one[group] = value
-            elif one[group] != value:
-                one[group] = -2
+        wanted = place[of[row]]
+        if wanted >= 0:
+            rows[ends[wanted]] = row
+            ends[wanted] += 1
+
+
+list_members_into = kernel(_list_members)
+
+
+def list_class_members(of: Ints, sizes: Ints, wanted: Flags) -> ClassMembers:
+    """The rows of some equivalence classes, by counting; `sizes` int64[classes], `wanted` bool[classes]."""
+    starts = np.concatenate([[0], np.cumsum(sizes[wanted])]).astype(np.int64)
+    rows = np.empty(starts[-1], dtype=np.int32)
+    list_members_into(of, np.where(wanted, np.cumsum(wanted) - 1, -1), starts[:-1].copy(), rows)
+    return ClassMembers(rows, starts)
+
+
+def _agree_in_classes(members: ClassMembers, values: Int32s, counted: Flags, fewest: int) -> int:
+    """How many counted rows stand in a class with so many known values or more, all of which are one value.
+
+    `values` int32[n]: −1 where missing; `fewest`: at least 1.
+    """
     agreeing = 0
-    for row in range(of.shape[0]):
-        if counted[row] and one[of[row]] >= 0:
-            agreeing += 1
+    for group in range(members.starts.shape[0] - 1):
+        one, known, hits = -1, 0, 0
+        for place in range(members.starts[group], members.starts[group + 1]):
+            row = members.rows[place]
+            value = values[row]
+            if value != -1:
+                if one == -1:
+                    one = value
+                elif one != value:  # most classes differ within a few rows
+                    known = 0
+                    break
+                known += 1
+            hits += counted[row]
+        agreeing += hits if known >= fewest else 0
     return agreeing
 
 
