@@ -341,7 +341,7 @@ def _mark_nearest_records(pair: LinkagePair, published: int) -> Iterator[tuple[s
         np.ascontiguousarray(pair.places.T),
         np.where((pair.places == first).all(axis=0), first, -1).astype(np.int64),
         np.ascontiguousarray(counted.T),
-        counted.all(axis=0),
+        np.asarray(counted.all(axis=0)),
         pair.kept,
     )
     for begin in range(0, people, step):

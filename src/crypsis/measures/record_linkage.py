@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import ClassVar, Literal, NamedTuple
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 import scipy
@@ -428,6 +429,16 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         return complete(self._earn_tasks(masked))
 
     def _earn_tasks(self, masked: Table) -> Tasks[NDArray[np.float64]]:
+        """What the attack earns, made once for a masked table: reports ask for the rate and for each record."""
+        # The same names may be chosen as columns, or follow from the roles.
+        known, key = _known_credits.setdefault(masked, {}), self.measure.model_copy(update={"columns": self.names})
+        if key not in known or known[key][0]() is not self.original:
+            earned = yield from self._earn_anew_tasks(masked)
+            earned.flags.writeable = False
+            known[key] = ref(self.original), earned
+        return known[key][1]
+
+    def _earn_anew_tasks(self, masked: Table) -> Tasks[NDArray[np.float64]]:
         if self.measure.missing != "wildcard":
             [pair] = yield [partial(self._meet, masked, self.original)]
             return (yield from _credit_people(pair, self.measure.ties, self.people))
@@ -536,6 +547,12 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
             CLAIMED: 100.0 * _mean_claim(members.about(self.people[some]), accepted, self.measure.ties),
             CLAIMED_OUTSIDE: 100.0 * _mean_claim(outsiders, accepted, self.measure.ties),
         }
+
+
+_known_credits: WeakKeyDictionary[Table, dict[RecordLinkage, tuple[ref[Table], NDArray[np.float64]]]] = (
+    WeakKeyDictionary()
+)
+"""What record linkage earned on tables, which never change, while they live."""
 
 
 def _as_blank_as(known: Table, masked: Table, names: Sequence[str]) -> Table:
