@@ -150,13 +150,13 @@ class Restoring:
         """The classes of a key; None if hardly any has enough records."""
         places = len(key.names) - key.within
         codes = [columns[name] for name in key.names[:places]] + [seen.codes(name) for name in key.names[places:]]
-        classes = equivalence_classes(np.stack(codes, axis=1))
+        classes = equivalence_classes(np.stack(codes).T)
         if len(key.names) > 1 and classes.count >= len(seen.table) / 2:
             return None
         known = np.logical_and.reduce([each != MISSING for each in codes[:places]])
         strata = np.zeros(len(seen.table), dtype=np.int32)
         if key.within:
-            strata = equivalence_classes(np.stack(codes[places:], axis=1)).of.astype(np.int32)
+            strata = equivalence_classes(np.stack(codes[places:]).T).of.astype(np.int32)
         averaged = any(not _mostly_collected(seen, name) for name in key.names[:places])
         return cls(seen, classes, strata, known, len(key.names), averaged)
 
@@ -283,7 +283,10 @@ def _chance(members: ClassMembers, values: Codes, counted: Flags, strata: Codes,
 @lru_cache(maxsize=2 * SHUFFLES)
 def _random_order(seed: int, size: int) -> NDArray[np.intp]:
     """int[size]: the random order that belongs to a seed, made once for all keys and columns."""
-    return np.argsort(np.random.default_rng(seed).random(size), kind="stable")
+    drawn = np.random.default_rng(seed).random(size)
+    order = np.argsort(drawn)
+    tied = (np.diff(drawn[order]) == 0).any()  # else every way of sorting gives the same, and this one is the fastest
+    return np.argsort(drawn, kind="stable") if tied else order
 
 
 def _in_the_same_order(seen: Published, name: str, target: str) -> int:

@@ -473,17 +473,14 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
 
     def explain_tasks(self, masked: Table, control: Table | None = None) -> Tasks[Reading]:
         """`explain` in tasks, since all records are looked for."""
-        [pair] = yield [partial(self._meet, masked, self.original)]
         earned = yield from self._earn_tasks(masked)
-        return (yield [partial(self._explain_pair, masked, control, pair, earned)])[0]  # type: ignore[no-any-return]
+        return (yield [partial(self._explain_earned, masked, control, earned)])[0]  # type: ignore[no-any-return]
 
-    def _explain_pair(
-        self, masked: Table, control: Table | None, pair: LinkagePair, earned: NDArray[np.float64]
-    ) -> Reading:
+    def _explain_earned(self, masked: Table, control: Table | None, earned: NDArray[np.float64]) -> Reading:
         published = int(masked.kept.sum())
         rate, baseline = float(earned.mean()), 100.0 / published if published else 0.0
         interval = self._interval(masked, earned)
-        claims = {} if control is None else self._claims(masked, control, pair, earned)
+        claims = {} if control is None else self._claims(masked, control, earned)
         counts = {
             "records": len(earned),
             **({"records in all": self.original.rows} if len(earned) < self.original.rows else {}),
@@ -532,14 +529,13 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
             blanks_agree=reading != "own",
         )
 
-    def _claims(
-        self, masked: Table, control: Table, members: LinkagePair, earned: NDArray[np.float64]
-    ) -> dict[str, float]:
+    def _claims(self, masked: Table, control: Table, earned: NDArray[np.float64]) -> dict[str, float]:
         """How often the attack would claim a member and an outsider, accepting links as near as right ones are."""
         if not control.rows:
             raise TableError("the control table has no records; give people who are not in the file, or leave it out")
         if not earned.any():
             return {CLAIMED: 0.0, CLAIMED_OUTSIDE: 0.0}
+        members = self._meet(masked, self.original)
         accepted = float(np.quantile(members.own_distance()[self.people][earned > 0], 0.95))
         some = np.unique(np.linspace(0, len(earned) - 1, min(len(earned), MOST_MEMBERS)).astype(np.int64))
         outsiders = self._meet(masked, control)
