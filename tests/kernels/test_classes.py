@@ -92,7 +92,7 @@ def test_classes_by_one_column_more_are_those_of_equal_pairs(rows: list[tuple[in
     of, code = np.array(rows, dtype=np.int32).T.copy()
     keys, held = np.empty(slots_for(len(rows)), dtype=np.uint64), np.empty(slots_for(len(rows)), dtype=np.int64)
     finer, expected = np.empty(len(rows), dtype=np.int32), group_by(rows)
-    count = refine_classes(of, code, keys, held, finer)
+    count = refine_classes(of, int(of.max()) + 1, code, int(code.max()) + 1, keys, held, finer)
     assert [np.flatnonzero(finer == each).tolist() for each in range(count)] == list(expected.values())
 
 

@@ -130,12 +130,23 @@ find_slot = kernel(_find_slot)
 # -- Classes by one column more, and classes whose records hold one value.
 
 
-def _refine_classes(of: Int32s, code: Int32s, keys: Words, held: Ints, finer: Int32s) -> int:
+def _refine_classes(of: Int32s, classes: int, code: Int32s, codes: int, keys: Words, held: Ints, finer: Int32s) -> int:
     """finer int32[n] ← the class of each row by its class so far and one code more, as they occur; → how many.
 
-    `code` int32[n]: not negative; `keys` uint64[slots], `held` int64[slots]: room for a hash table of n rows.
+    `classes`: classes so far; `code` int32[n]: from 0 up to below `codes`; `keys` uint64[slots], `held` int64[slots]:
+    room for a hash table of n rows, which is not needed where there is room for every pair of a class and a code.
     """
     n, count = of.shape[0], 0
+    if classes * codes <= held.shape[0]:
+        for slot in range(classes * codes):
+            held[slot] = 0
+        for row in range(n):
+            slot = of[row] * codes + code[row]
+            if held[slot] == 0:
+                count += 1
+                held[slot] = count
+            finer[row] = held[slot] - 1
+        return count
     shift = clear_slots(held, n)
     for row in range(n):
         key = (np.uint64(of[row]) << np.uint64(32)) | np.uint64(code[row])
