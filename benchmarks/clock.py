@@ -12,7 +12,7 @@ against OLD FILE         an older version and this one on one plan: hypervolume 
 longer FILE …            whether a run of 12 s is no worse than one of 4 s, for three seeds (1½ min a file)
 threads FILE             seconds of the same quanta by threads and by the serial engine (2 min)
 breeding                 share of the quanta of every search that goes into drawing parents and making children (1 min)
-release FILE [OLD]       CPU seconds of releases beside none to three earlier ones; OLD for a comparison (4 min)
+release FILE [OLD]       CPU seconds of releases beside none to five earlier ones; OLD for a comparison (5 min)
 release ROWS [OLD]       the same on so many invented people, beside none and one (10⁶: 15 min)
 phases FILE [SECONDS …]  seconds of imports, reading, baselines, measuring, search, closing (1 min)
 partition                partition(values, k=5, seconds) on 200 000 rows, and on an empty cache (1 min)
@@ -284,7 +284,7 @@ def people(rows: int, folder: Path) -> Path:
 
 def release(given: str, folder: Path, old: Path | None = None) -> None:
     """Solutions of two runs in turn, beside all earlier ones: seconds of either version, and whether files agree."""
-    file, most = (people(int(given), folder), 2) if given.isdigit() else (Path(given), 4)
+    file, most = (people(int(given), folder), 2) if given.isdigit() else (Path(given), 6)
     plan = planned(file, folder)
     versions = {"this version": None} if old is None else {"the older one": old.resolve() / "src", "this version": None}
     files: dict[int, set[str]] = {}

@@ -133,13 +133,12 @@ def test_the_nearest_records_are_those_of_the_definition(seed: int) -> None:
     assert quick == slow
     alike, classes = link_nearest_alike(pair)
     assert [np.flatnonzero(np.isin(alike.of, each)).tolist() for each in classes] == slow
-    keys = rng.integers(0, 4, 40)
     every = Candidates.of(table, masked)
-    held = [dict(zip(*(side.tolist() for side in each), strict=True)) for each in every.hold(keys)]
     everybody = context.meet(table.take(every.rows), context.knows)
-    for person, found in enumerate(held):
-        own = keys[nearest_of_pair(everybody, person)].tolist()
-        assert found == {key: own.count(key) for key in set(own)}
+    for person in range(len(every.rows)):
+        near = every.nearest[every.begins[person] : every.begins[person + 1]]
+        own = np.concatenate([every.ordered[every.starts[each] : every.starts[each + 1]] for each in near])
+        assert sorted(own.tolist()) == nearest_of_pair(everybody, person)
 
 
 def test_singling_out_by_hand() -> None:

@@ -8,15 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.kernels.classes import (
+    CandidateSets,
     agree_in_classes,
     attainable_diversity,
     attainable_size,
     bits,
+    cross_candidates,
     find_alone,
+    list_class_members,
     refine_classes,
     slots_for,
 )
-from naive.equivalence_classes import group_by
+from naive.equivalence_classes import crossed, group_by
 
 
 def strictest_size(sizes: list[int], allowance: int) -> int:
@@ -89,7 +92,7 @@ def test_classes_by_one_column_more_are_those_of_equal_pairs(rows: list[tuple[in
     of, code = np.array(rows, dtype=np.int32).T.copy()
     keys, held = np.empty(slots_for(len(rows)), dtype=np.uint64), np.empty(slots_for(len(rows)), dtype=np.int64)
     finer, expected = np.empty(len(rows), dtype=np.int32), group_by(rows)
-    count = refine_classes(of, code, keys, held, finer)
+    count = refine_classes(of, int(of.max()) + 1, code, int(code.max()) + 1, keys, held, finer)
     assert [np.flatnonzero(finer == each).tolist() for each in range(count)] == list(expected.values())
 
 
@@ -99,10 +102,40 @@ def test_classes_of_one_value_and_records_that_are_alone(rows: list[tuple[int, i
     of, values, marked = (np.array(each) for each in zip(*rows, strict=True))
     classes = group_by(of.tolist()).values()
     one = [each for each in classes if len({rows[place][1] for place in each} - {-1}) == 1]
-    agreeing = sum(rows[place][2] for each in one for place in each)
-    assert agree_in_classes(of, values.astype(np.int32), marked, np.empty(5, dtype=np.int32)) == agreeing
+    sizes = np.bincount(of, minlength=5)
+    for least, fewest in ((1, 1), (2, 1), (1, 2)):
+        listed = list_class_members(of, sizes, sizes >= least)
+        assert [part.tolist() for part in np.split(listed.rows, listed.starts[1:-1]) if part.size] == [
+            np.flatnonzero(of == each).tolist() for each in range(5) if sizes[each] >= least
+        ]
+        known = [sum(rows[place][1] != -1 for place in each) for each in one]
+        enough = [each for each, held in zip(one, known, strict=True) if held >= fewest and len(each) >= least]
+        agreeing = sum(rows[place][2] for each in enough for place in each)
+        assert agree_in_classes(listed, values.astype(np.int32), marked, fewest) == agreeing
     records = 1 + (values > 1)  # a row that stands for two records is not alone
     alone, asked = np.empty(len(rows), dtype=np.bool_), np.arange(len(rows))
     find_alone(of.astype(np.int32), records, asked, marked, np.empty(5, dtype=np.int64), alone)
     lonely = {each[0] for each in classes if len(each) == 1 and records[each[0]] == 1}
     assert np.flatnonzero(alone).tolist() == [place for place in sorted(lonely) if rows[place][2]]
+
+
+@given(st.integers(0, 100_000), st.integers(1, 4), st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_crossed_candidates_are_those_of_the_definition(seed: int, releases: int, k: int) -> None:
+    """Each person is near one to three classes of each release, of one to four records with one of five keys."""
+    rng, people = np.random.default_rng(seed), 6
+    sizes = rng.integers(1, 5, (releases, 4))
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    keys, own, values = rng.integers(0, 5, starts[-1]), rng.integers(0, 5, people), rng.integers(0, 3, (2, 5))
+    near = [[np.sort(rng.permutation(4)[: rng.integers(1, 4)]) + 4 * r for _ in range(people)] for r in range(releases)]
+    ends = np.cumsum([[len(each) for each in side] for side in near]).reshape(releases, people)
+    first = np.concatenate([[0], ends[:-1, -1]])[:, None]
+    sets = CandidateSets(
+        keys, starts, np.concatenate([each for side in near for each in side]), np.concatenate([first, ends], axis=1)
+    )
+    few, fixed, room = np.empty(people, bool), np.empty((people, 2), bool), np.zeros((2, 5), np.int64)
+    cross_candidates(sets, own, values, k, room, few, fixed)
+    assert not room.any()
+    for person in range(people):
+        held = [np.concatenate([keys[starts[c] : starts[c + 1]] for c in side[person]]).tolist() for side in near]
+        assert (few[person], fixed[person].tolist()) == crossed(held, own[person], k, values.tolist())

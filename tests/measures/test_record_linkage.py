@@ -11,6 +11,7 @@ from crypsis.masking import Microaggregation
 from crypsis.measures.intervals import score_confidence_interval
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.example import example
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
 from naive import measures as naive
@@ -347,3 +348,13 @@ def test_a_sample_is_drawn_from_all_people_and_always_the_same() -> None:
     shown = np.where(np.arange(1000) < 100, np.arange(1000), 0)[:, None].astype(float)
     assert bound.read(table(shown)) < 30, "who alone is found stands first; one in ten is drawn"
     assert RecordLinkage(sample=1000).against(table(values)).people.tolist() == list(range(1000))
+
+
+def test_what_the_attack_earns_is_made_once_for_an_original_and_its_columns() -> None:
+    people = example(60, seed=4)
+    masked = Microaggregation(k=3).mask(people, np.random.default_rng(0))
+    credits = RecordLinkage().against(people).credits(masked)
+    assert RecordLinkage(columns=tuple(people.quasi_identifiers)).against(people).credits(masked) is credits
+    assert RecordLinkage(ties="strict").against(people).credits(masked) is not credits
+    other = people.with_columns({"age": people.column("age")[::-1].copy()})
+    assert RecordLinkage().against(other).credits(masked).tolist() != credits.tolist()

@@ -45,3 +45,21 @@ def strictest_l(classes: dict[Hashable, list[int]], values: Sequence[Hashable], 
     if best == 0:
         best = min(len(known(values, members)) for members in alive)
     return best
+
+
+def crossed(
+    candidates: Sequence[Sequence[int]], own: int, k: int, columns: Sequence[Sequence[int]]
+) -> tuple[bool, list[bool]]:
+    """Whether fewer than k candidates are left by all releases though each alone leaves k, and which columns they fix.
+
+    `candidates`: by release the keys of a person's candidates; `columns`: the value under each key.
+    """
+    left = Counter(candidates[0])
+    for keys in candidates[1:]:
+        left &= Counter(keys)
+    if own not in left:
+        return False, [False] * len(columns)
+    few = left.total() < k and all(len(keys) >= k for keys in candidates)
+    alone = [any(len({column[key] for key in keys}) == 1 for keys in candidates) for column in columns]
+    sure = [{column[key] for key in left} == {column[own]} for column in columns]
+    return few, [certain and not known for certain, known in zip(sure, alone, strict=True)]

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from crypsis.attacks.attack_context import CELLS, SAME, AttackContext, Flags, Numbers, Outcome, Rate, Untried
+from crypsis.kernels.linkage import PublishedRecords, Sought, mark_nearest
 from crypsis.measures.categories import number_masked_categories
 from crypsis.measures.class_risk import class_risk
 from crypsis.measures.measure import Reading
@@ -305,8 +305,8 @@ def _best_guess(context: AttackContext, name: str) -> float:
 def link_nearest_records(pair: LinkagePair) -> Iterator[tuple[slice, Flags]]:
     """The nearest published records, to which an attack links each known person."""
     alike, distinct = _distinct_records(pair)
-    for part, distance in _linkage_attack_distances(distinct, len(pair.kept)):
-        yield part, (distance <= distance.min(axis=1, keepdims=True) + SAME)[:, alike.of]
+    for part, near in _mark_nearest_records(distinct, len(pair.kept)):
+        yield part, near[:, alike.of]
 
 
 def link_nearest_alike(pair: LinkagePair) -> tuple[EquivalenceClasses, list[Numbers]]:
@@ -315,12 +315,7 @@ def link_nearest_alike(pair: LinkagePair) -> tuple[EquivalenceClasses, list[Numb
     Returns the classes, and int64[nearest] for each person: the classes of the nearest records.
     """
     alike, distinct = _distinct_records(pair)
-    nearest = [
-        np.flatnonzero(row)
-        for _, distance in _linkage_attack_distances(distinct, alike.count)
-        for row in distance <= distance.min(axis=1, keepdims=True) + SAME
-    ]
-    return alike, nearest
+    return alike, [np.flatnonzero(row) for _, near in _mark_nearest_records(distinct, alike.count) for row in near]
 
 
 def _distinct_records(pair: LinkagePair) -> tuple[EquivalenceClasses, LinkagePair]:
@@ -333,30 +328,27 @@ def _distinct_records(pair: LinkagePair) -> tuple[EquivalenceClasses, LinkagePai
     )
 
 
-def _linkage_attack_distances(pair: LinkagePair, published: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Distance of each known person to every published record in an attack that links, some people at a time.
+def _mark_nearest_records(pair: LinkagePair, published: int) -> Iterator[tuple[slice, Flags]]:
+    """Whether an attack links each known person to each published record, some people at a time.
 
     `published`: records by which the people that are looked at in one part are counted.
     """
     people, step, counted = len(pair.points), max(1, CELLS // max(published, 1)), pair.flag_counted()
+    first = pair.places[0] if len(pair.places) else np.zeros(pair.places.shape[1], dtype=np.int32)
+    shown = PublishedRecords(
+        np.ascontiguousarray(pair.published.T),
+        np.ascontiguousarray(pair.codes.T),
+        np.ascontiguousarray(pair.places.T),
+        np.where((pair.places == first).all(axis=0), first, -1).astype(np.int64),
+        np.ascontiguousarray(counted.T),
+        np.asarray(counted.all(axis=0)),
+        pair.kept,
+    )
     for begin in range(0, people, step):
         part = slice(begin, min(begin + step, people))
-        square = np.zeros((part.stop - begin, len(pair.kept)))
-        always = pair.lines[:, 0] < 0
-        if always.any():
-            square += scipy.spatial.distance.cdist(
-                pair.points[part][:, always], pair.published[:, always], "sqeuclidean"
-            )
-        for place in np.flatnonzero(~always):
-            apart = pair.points[part][:, place, None] - pair.published[:, place]
-            square += np.where(counted[:, place], apart**2, 0.0)
-        differ = np.zeros(square.shape, dtype=np.uint16)
-        for codes, places in zip(pair.codes.T, pair.places.T, strict=True):
-            one = places[:1] if len(places) and (places == places[0]).all() else places  # all at one level
-            differ += pair.ancestors[part][:, one] != codes
-        square += differ
-        square[:, ~pair.kept] = np.inf
-        yield part, np.sqrt(square)
+        near = np.empty((part.stop - begin, len(pair.kept)), dtype=np.bool_)
+        mark_nearest(Sought(pair.points[part], pair.ancestors[part]), shown, SAME, np.empty(len(pair.kept)), near)
+        yield part, near
 
 
 def _is_certain_link(candidates: Flags, published: Numbers, own: Numbers) -> Flags:

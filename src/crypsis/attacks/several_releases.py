@@ -7,7 +7,7 @@ Kasiviswanathan and Smith (2008), "Composition attacks and auxiliary information
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +23,7 @@ from crypsis.attacks.attack_context import (
     number_intruder_knowledge,
 )
 from crypsis.attacks.linkage import link_nearest_alike, link_nearest_records
+from crypsis.kernels.classes import CandidateSets, cross_candidates
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table
@@ -64,9 +65,11 @@ class Candidates:
 
     release: Table
     rows: Numbers  # int64[people]: whom of the original it is about
+    collected: tuple[str, ...]  # columns that it publishes as collected and an intruder does not know
     ordered: Numbers  # int64[published]: the published rows, those that an intruder cannot tell apart together
     starts: Numbers  # int64[classes + 1]: where each class of them begins
-    nearest: Sequence[Numbers]  # by person, the classes
+    nearest: Numbers  # int64[…]: the nearest classes of all people, one after another
+    begins: Numbers  # int64[people + 1]: where those of each person begin
     smallest: int  # records of the smallest equivalence class
 
     @classmethod
@@ -74,20 +77,18 @@ class Candidates:
         """The candidates that a release leaves for people of the original."""
         context = AttackContext(release, original, None, Intruder(attempts=ATTEMPTS))
         rows, kept = context.sample(original, "together"), _take_kept(release)
+        collected = tuple(name for name in context.learns if _as_collected(original, kept, name))
         alike, nearest = link_nearest_alike(context.meet(original.take(rows), context.knows))
-        starts = np.concatenate([[0], np.cumsum(alike.sizes)])
         smallest = int(classes_of(kept, kept.quasi_identifiers).sizes.min(initial=len(kept)))
-        return cls(release, rows, np.argsort(alike.of, kind="stable"), starts, nearest, smallest)
+        return cls(
+            release, rows, collected, np.argsort(alike.of, kind="stable"), _count_up(alike.sizes),
+            np.concatenate(nearest), _count_up([len(each) for each in nearest]), smallest,
+        )  # fmt: skip
 
-    def hold(self, keys: Numbers) -> Iterator[Held]:
-        """The keys of the candidates of each person.
 
-        `keys` int64[published].
-        """
-        ordered = keys[self.ordered]
-        for classes in self.nearest:
-            parts = [ordered[self.starts[each] : self.starts[each + 1]] for each in classes]
-            yield np.unique(np.concatenate(parts), return_counts=True)
+def _count_up(sizes: Sequence[int] | Numbers) -> Numbers:
+    """int64[sizes + 1]: where each of some parts begins, and the end."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def reveal_together(original: Table, releases: Sequence[Table | Candidates]) -> Together:
@@ -105,22 +106,35 @@ def reveal_together(original: Table, releases: Sequence[Table | Candidates]) -> 
     """
     sides = [each if isinstance(each, Candidates) else Candidates.of(original, each) for each in releases]
     tables, rows = [each.release for each in sides], sides[0].rows
-    learns = AttackContext(tables[0], original, None, Intruder(attempts=ATTEMPTS)).learns
-    names = [name for name in learns if all(_as_collected(original, each, name) for each in tables)]
+    names = [name for name in sides[0].collected if all(name in each.collected for each in sides)]
     k = min(each.smallest for each in sides)
     if not names:
         return Together(len(rows), (), k, 0.0, {}, 0.0)
     keys = number_intruder_knowledge(names, [*tables, original], original)
-    held = [list(each.hold(published)) for each, published in zip(sides, keys, strict=False)]
     values = _values(names, [*tables, original], original, keys)
     told = [name for name in original.names_by_role(Role.CONFIDENTIAL) if name in names] or names
     below, fixed = np.zeros(len(rows), dtype=np.bool_), np.zeros((len(rows), len(told)), dtype=np.bool_)
-    for person, own in enumerate(keys[-1][rows]):
-        sets = [side[person] for side in held]
-        below[person], fixed[person] = _cross_sets(sets, int(own), k, [values[name] for name in told])
+    by_key = np.stack([values[name] for name in told])
+    room = np.zeros((2, by_key.shape[1]), dtype=np.int64)
+    cross_candidates(_join_candidates(sides, keys), keys[-1][rows], by_key, k, room, below, fixed)
     exposed = below | fixed.any(axis=1)
     shown = {name: float(fixed[:, place].sum()) for place, name in enumerate(told)}
     return Together(len(rows), tuple(names), k, float(below.sum()), shown, float(exposed.sum()))
+
+
+def _join_candidates(sides: Sequence[Candidates], keys: Sequence[Numbers]) -> CandidateSets:
+    """The candidates of several releases, by the keys of their records."""
+    records = _count_up([len(each.ordered) for each in sides])
+    classes, nearest = (_count_up([len(part) for part in parts]) for parts in (
+        [each.starts[:-1] for each in sides], [each.nearest for each in sides]
+    ))  # fmt: skip
+    starts = [each.starts[:-1] + first for each, first in zip(sides, records, strict=False)]
+    return CandidateSets(
+        np.concatenate([published[each.ordered] for each, published in zip(sides, keys, strict=False)]),
+        np.concatenate([*starts, records[-1:]]),
+        np.concatenate([each.nearest + first for each, first in zip(sides, classes, strict=False)]),
+        np.stack([each.begins + first for each, first in zip(sides, nearest, strict=False)]),
+    )
 
 
 def tuples_together(
@@ -172,11 +186,9 @@ def _take_kept(table: Table) -> Table:
     return table.take(np.flatnonzero(table.kept))
 
 
-def _as_collected(original: Table, release: Table, name: str) -> bool:
-    """Whether a release publishes a column, and hardly a value more often than the original holds it."""
-    if name not in release.names or release.level(name) != 0:
-        return False
-    shown, held = number_intruder_knowledge([name], [_take_kept(release), original], original)
+def _as_collected(original: Table, kept: Table, name: str) -> bool:
+    """Whether the kept records of a release hold hardly a value more often than the original does."""
+    shown, held = number_intruder_knowledge([name], [kept, original], original)
     size = int(max(shown.max(initial=0), held.max(initial=0))) + 1
     excess = np.bincount(shown, minlength=size) - np.bincount(held, minlength=size)
     return bool(np.maximum(excess, 0).sum() <= CHANGED * max(len(shown), 1))

@@ -25,7 +25,7 @@ import scipy
 from numpy.typing import NDArray
 
 from crypsis.audits.published import Codes, Finding, FindingKind, Flags, Published, collected_codes
-from crypsis.kernels.classes import agree_in_classes
+from crypsis.kernels.classes import ClassMembers, agree_in_classes, list_class_members
 from crypsis.masking.calibration import calibration_means
 from crypsis.measures.utility.associations import rank_for_association
 from crypsis.table.attribute import Role
@@ -150,13 +150,13 @@ class Restoring:
         """The classes of a key; None if hardly any has enough records."""
         places = len(key.names) - key.within
         codes = [columns[name] for name in key.names[:places]] + [seen.codes(name) for name in key.names[places:]]
-        classes = equivalence_classes(np.stack(codes, axis=1))
+        classes = equivalence_classes(np.stack(codes).T)
         if len(key.names) > 1 and classes.count >= len(seen.table) / 2:
             return None
         known = np.logical_and.reduce([each != MISSING for each in codes[:places]])
         strata = np.zeros(len(seen.table), dtype=np.int32)
         if key.within:
-            strata = equivalence_classes(np.stack(codes[places:], axis=1)).of.astype(np.int32)
+            strata = equivalence_classes(np.stack(codes[places:]).T).of.astype(np.int32)
         averaged = any(not _mostly_collected(seen, name) for name in key.names[:places])
         return cls(seen, classes, strata, known, len(key.names), averaged)
 
@@ -171,27 +171,38 @@ class Restoring:
         """Records with the same key from which on their common value is no accident."""
         return SHARED if self.size > 1 or self.averaged else PAIR
 
+    @property
+    def _fewest_known(self) -> int:
+        """Known values of a class from which on their being one is no accident; 1 where all rows of it are meant.
+
+        Without an original what is masked in a row tells nothing of what goes with the key.
+        """
+        return self.fewest if self.seen.original is None else 1
+
     @cached_property
-    def held(self) -> Flags:
-        """bool[n]: records that have the key, and share it with enough others."""
-        return self.known & (self.classes.sizes >= self.fewest)[self.classes.of]
+    def _members(self) -> ClassMembers:
+        """The records that have the key and share it with enough others, class by class."""
+        sizes = self.classes.sizes
+        return list_class_members(self.classes.of, sizes, self.known[self.classes.first] & (sizes >= self.fewest))
 
     def count(self, target: str, values: Codes, most: float) -> int:
         """Masked cells of a column that the key restores, beyond chance."""
-        masked, held = self.seen.masked_cells[target], self.held
-        if self.seen.original is None:  # what is masked there tells nothing of what goes with the key
-            holders = np.bincount(self.classes.of[values != MISSING], minlength=self.classes.count)
-            held = self.known & (holders >= self.fewest)[self.classes.of]
-        counted, least = masked & held, max(FEWEST, most * np.count_nonzero(masked))
-        if np.count_nonzero(counted) <= least:
-            return 0  # no more can agree
-        named = _agreement(self.classes, values, counted)
+        masked = self.seen.masked_cells[target]
+        least = max(FEWEST, most * np.count_nonzero(masked))
+        named = agree_in_classes(self._members, values, masked, self._fewest_known)
         if named <= least:
             return 0
-        chance = _chance(self.classes, values, counted, self.strata)
-        if self.averaged and named - chance < MOSTLY * (int(np.count_nonzero(counted)) - chance):
+        chance = _chance(self._members, values, masked, self.strata, self._fewest_known)
+        if self.averaged and named - chance < MOSTLY * (self._count_held(masked, values) - chance):
             return 0
         return round(named - chance) if named - chance > FEWEST and unlikely(named, chance, self.fewest) else 0
+
+    def _count_held(self, masked: Flags, values: Codes) -> int:
+        """Masked cells of the records that have the key and share it with enough others."""
+        rows, of = self._members.rows, self.classes.of
+        known = np.bincount(of[rows[values[rows] != MISSING]], minlength=self.classes.count)
+        enough = known >= (self.fewest if self.seen.original is None else 0)
+        return int(np.count_nonzero(masked[rows] & enough[of[rows]]))
 
 
 def unlikely(named: int, chance: float, fewest: int) -> bool:
@@ -215,14 +226,15 @@ def find_determining_dependence(table: Table, most: float = 0.01) -> dict[str, l
             if len(np.unique(values[known])) < 2:
                 continue
             classes = equivalence_classes(seen.codes(name)[:, None])
-            counted = (classes.sizes >= SHARED)[classes.of] & known & (seen.codes(name) != MISSING)
+            there = (classes.sizes >= SHARED) & (seen.codes(name) != MISSING)[classes.first]
+            counted, members = there[classes.of] & known, list_class_members(classes.of, classes.sizes, there)
             if counted.sum() < 0.5 * known.sum():
                 same = _correlation(table, table, name, target, records)
                 if same >= SAME_ORDER:
                     found.setdefault(name, []).append(target)
                 continue
-            named = _agreement(classes, values, counted)
-            by_chance = _chance(classes, values, counted, np.zeros(len(table), dtype=np.int32))
+            named = agree_in_classes(members, values, counted, 1)
+            by_chance = _chance(members, values, counted, np.zeros(len(table), dtype=np.int32), 1)
             if counted.sum() - named <= most * counted.sum() and named - by_chance > 0.5 * counted.sum():
                 found.setdefault(name, []).append(target)
     return found
@@ -253,12 +265,7 @@ def target_codes(seen: Published, name: str) -> Codes:
     return collected_codes(seen.original, name) if seen.original is not None else seen.codes(name)
 
 
-def _agreement(classes: EquivalenceClasses, values: Codes, counted: Flags) -> int:
-    """Counted cells whose class holds one known value."""
-    return agree_in_classes(classes.of, values, counted, np.empty(classes.count, dtype=np.int32))
-
-
-def _chance(classes: EquivalenceClasses, values: Codes, counted: Flags, strata: Codes) -> float:
+def _chance(members: ClassMembers, values: Codes, counted: Flags, strata: Codes, fewest: int) -> float:
     """Cells that agree, on average, when the known values of each stratum stand in a random order."""
     known = np.flatnonzero(values != MISSING)
     several = strata[known].astype(np.min_scalar_type(int(strata.max(initial=0))))  # small integers are sorted fastest
@@ -269,14 +276,17 @@ def _chance(classes: EquivalenceClasses, values: Codes, counted: Flags, strata: 
         mixed = known[mixed[np.argsort(several[mixed], kind="stable")]]
         shuffled = values.copy()
         shuffled[ordered] = values[mixed]
-        found.append(_agreement(classes, shuffled, counted))
+        found.append(agree_in_classes(members, shuffled, counted, fewest))
     return float(np.mean(found))
 
 
 @lru_cache(maxsize=2 * SHUFFLES)
 def _random_order(seed: int, size: int) -> NDArray[np.intp]:
     """int[size]: the random order that belongs to a seed, made once for all keys and columns."""
-    return np.argsort(np.random.default_rng(seed).random(size), kind="stable")
+    drawn = np.random.default_rng(seed).random(size)
+    order = np.argsort(drawn)
+    tied = (np.diff(drawn[order]) == 0).any()  # else every way of sorting gives the same, and this one is the fastest
+    return np.argsort(drawn, kind="stable") if tied else order
 
 
 def _in_the_same_order(seen: Published, name: str, target: str) -> int:

@@ -149,7 +149,7 @@ def _single(seen: Published, names: tuple[str, ...]) -> int:
     That somebody has no value, such as no illness or no second job, may be known like a value, unless missing cells are
     read as anything. A record without any value says nothing.
     """
-    codes = np.stack([seen.codes(name) for name in names], axis=1)
+    codes = np.stack([seen.codes(name) for name in names]).T
     told = codes != MISSING
     inside = told.any(axis=1) if seen.missing == "own" else told.all(axis=1)
     if seen.perturbed:

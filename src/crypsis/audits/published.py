@@ -75,8 +75,7 @@ class Published:
 
     @cached_property
     def _codes(self) -> dict[str, Codes]:
-        every = self.table.codes(self.columns)
-        return {name: every[:, place] for place, name in enumerate(self.columns)}
+        return {name: self.table.codes([name])[:, 0] for name in self.columns}  # each for itself, all of it in a row
 
     @cached_property
     def as_collected(self) -> dict[str, Flags]:

@@ -130,12 +130,23 @@ find_slot = kernel(_find_slot)
 # -- Classes by one column more, and classes whose records hold one value.
 
 
-def _refine_classes(of: Int32s, code: Int32s, keys: Words, held: Ints, finer: Int32s) -> int:
+def _refine_classes(of: Int32s, classes: int, code: Int32s, codes: int, keys: Words, held: Ints, finer: Int32s) -> int:
     """finer int32[n] ← the class of each row by its class so far and one code more, as they occur; → how many.
 
-    `code` int32[n]: not negative; `keys` uint64[slots], `held` int64[slots]: room for a hash table of n rows.
+    `classes`: classes so far; `code` int32[n]: from 0 up to below `codes`; `keys` uint64[slots], `held` int64[slots]:
+    room for a hash table of n rows, which is not needed where there is room for every pair of a class and a code.
     """
     n, count = of.shape[0], 0
+    if classes * codes <= held.shape[0]:
+        for slot in range(classes * codes):
+            held[slot] = 0
+        for row in range(n):
+            slot = of[row] * codes + code[row]
+            if held[slot] == 0:
+                count += 1
+                held[slot] = count
+            finer[row] = held[slot] - 1
+        return count
     shift = clear_slots(held, n)
     for row in range(n):
         key = (np.uint64(of[row]) << np.uint64(32)) | np.uint64(code[row])
@@ -166,28 +177,127 @@ def _find_alone(of: Int32s, records: Ints, asked: Ints, shown: Flags, held: Ints
 find_alone = kernel(_find_alone)
 
 
-def _agree_in_classes(of: Ints, values: Int32s, counted: Flags, one: Int32s) -> int:
-    """How many counted rows stand in a class all of whose known values are one value.
+class ClassMembers(NamedTuple):
+    """The rows of some classes, class after class."""
 
-    `of` int64[n]; `values` int32[n]: −1 where missing; `one` int32[classes]: room.
+    rows: Int32s
+    starts: Ints  # int64[classes + 1]: where those of each class begin
+
+
+def _list_members(of: Ints, place: Ints, ends: Ints, rows: Int32s) -> None:
+    """rows int32[…] ← the rows of each class in turn, ascending.
+
+    `place` int64[all classes]: which of the wanted classes one is, −1 for one that is not; `ends` int64[classes]: where
+    the rows of each begin, and afterwards where they end.
     """
-    for group in range(one.shape[0]):
-        one[group] = -1
     for row in range(of.shape[0]):
-        value, group = values[row], of[row]
-        if value != -1:
-            if one[group] == -1:
-                one[group] = value
-            elif one[group] != value:
-                one[group] = -2
+        wanted = place[of[row]]
+        if wanted >= 0:
+            rows[ends[wanted]] = row
+            ends[wanted] += 1
+
+
+list_members_into = kernel(_list_members)
+
+
+def list_class_members(of: Ints, sizes: Ints, wanted: Flags) -> ClassMembers:
+    """The rows of some equivalence classes, by counting; `sizes` int64[classes], `wanted` bool[classes]."""
+    starts = np.concatenate([[0], np.cumsum(sizes[wanted])]).astype(np.int64)
+    rows = np.empty(starts[-1], dtype=np.int32)
+    list_members_into(of, np.where(wanted, np.cumsum(wanted) - 1, -1), starts[:-1].copy(), rows)
+    return ClassMembers(rows, starts)
+
+
+def _agree_in_classes(members: ClassMembers, values: Int32s, counted: Flags, fewest: int) -> int:
+    """How many counted rows stand in a class with so many known values or more, all of which are one value.
+
+    `values` int32[n]: −1 where missing; `fewest`: at least 1.
+    """
     agreeing = 0
-    for row in range(of.shape[0]):
-        if counted[row] and one[of[row]] >= 0:
-            agreeing += 1
+    for group in range(members.starts.shape[0] - 1):
+        one, known, hits = -1, 0, 0
+        for place in range(members.starts[group], members.starts[group + 1]):
+            row = members.rows[place]
+            value = values[row]
+            if value != -1:
+                if one == -1:
+                    one = value
+                elif one != value:  # most classes differ within a few rows
+                    known = 0
+                    break
+                known += 1
+            hits += counted[row]
+        agreeing += hits if known >= fewest else 0
     return agreeing
 
 
 agree_in_classes = kernel(_agree_in_classes)
+
+# -- What the candidates that several releases leave for a person have in common.
+
+
+class CandidateSets(NamedTuple):
+    """The candidates of each person in each of several releases, as classes of records."""
+
+    keys: Ints  # int64[…]: the key of every record, release after release, those of a class together
+    starts: Ints  # int64[classes + 1]: where the records of each class begin
+    classes: Ints  # int64[…]: the classes of the candidates of each person, release after release
+    begins: Ints  # int64[releases, people + 1]: where those of a person begin
+
+
+def _cross_candidates(
+    sets: CandidateSets, own: Ints, values: Ints, k: int, held: Ints, few: Flags, fixed: Flags
+) -> None:
+    """Cross the candidates of each person: few bool[m] ← whether fewer than k are left though every release alone
+    leaves at least k; fixed bool[m, c] ← whether a value is certain from all releases and from none alone.
+
+    A key is left as often as the release with the fewest such candidates holds it; nothing is disclosed where the key
+    of the person is not left. `own` int64[m]: keys of the people; `values` int64[c, keys]: the value under each key;
+    `held` int64[2, keys]: room, all zero before and after.
+    """
+    left, now = held[0], held[1]
+    for person in range(own.shape[0]):
+        enough = True
+        for column in range(values.shape[0]):
+            fixed[person, column] = True
+        for release in range(sets.begins.shape[0]):
+            size, first = 0, -1
+            for at in range(sets.begins[release, person], sets.begins[release, person + 1]):
+                for place in range(sets.starts[sets.classes[at]], sets.starts[sets.classes[at] + 1]):
+                    now[sets.keys[place]] += 1
+                    first = sets.keys[place] if first < 0 else first
+                    size += 1
+            enough = enough and size >= k
+            for column in range(values.shape[0]):
+                alone = fixed[person, column]
+                for at in range(sets.begins[release, person], sets.begins[release, person + 1]):
+                    for place in range(sets.starts[sets.classes[at]], sets.starts[sets.classes[at] + 1]):
+                        alone = alone and values[column, sets.keys[place]] == values[column, first]
+                fixed[person, column] = fixed[person, column] and not alone
+            # The first release names the keys that may be left; each further one lowers how often they are.
+            for at in range(sets.begins[0, person], sets.begins[0, person + 1]):
+                for place in range(sets.starts[sets.classes[at]], sets.starts[sets.classes[at] + 1]):
+                    key = sets.keys[place]
+                    left[key] = now[key] if release == 0 or now[key] < left[key] else left[key]
+            for at in range(sets.begins[release, person], sets.begins[release, person + 1]):
+                for place in range(sets.starts[sets.classes[at]], sets.starts[sets.classes[at] + 1]):
+                    now[sets.keys[place]] = 0
+        there, total = left[own[person]] > 0, 0
+        for at in range(sets.begins[0, person], sets.begins[0, person + 1]):
+            for place in range(sets.starts[sets.classes[at]], sets.starts[sets.classes[at] + 1]):
+                key = sets.keys[place]
+                if left[key] > 0:
+                    total += left[key]
+                    for column in range(values.shape[0]):
+                        if values[column, key] != values[column, own[person]]:
+                            fixed[person, column] = False
+                    left[key] = 0
+        few[person] = there and enough and total < k
+        for column in range(values.shape[0]):
+            fixed[person, column] = fixed[person, column] and there
+
+
+cross_candidates = kernel(_cross_candidates)
 
 # -- What a class holds against what it must hold: sizes, confidential values and their spread.
 #

@@ -672,6 +672,62 @@ def link_most_alike(asked: Likeness, shown: Likeness, nearest: int) -> Ints:
     return rows
 
 
+class Sought(NamedTuple):
+    """People that an attack looks for: float64[m, q] places on lines, int32[m, w] what a code is held against."""
+
+    points: Floats
+    ancestors: Int32s
+
+
+class PublishedRecords(NamedTuple):
+    """Published records that an attack links to, column by column."""
+
+    points: Floats  # float64[q, n]
+    codes: Int32s  # int32[c, n]
+    places: Int32s  # int32[c, n]: which of a person's ancestors each code is held against
+    place: Ints  # int64[c]: the one of all records, −1 where they differ
+    counted: Flags  # bool[q, n]: whether a coordinate counts
+    always: Flags  # bool[q]: whether it counts for every record
+    kept: Flags  # bool[n]
+
+
+def _mark_nearest(sought: Sought, shown: PublishedRecords, same: float, room: Floats, near: Flags) -> None:
+    """near bool[m, n] ← whether no published record lies nearer to a person, up to a difference that is a tie.
+
+    `room` float64[n]: squared distances of one person.
+    """
+    count = room.shape[0]
+    for i in range(near.shape[0]):
+        for g in range(count):
+            room[g] = 0.0 if shown.kept[g] else np.inf
+        for j in range(shown.points.shape[0]):
+            x, line, counted = sought.points[i, j], shown.points[j], shown.counted[j]
+            if shown.always[j]:
+                for g in range(count):
+                    room[g] += (x - line[g]) * (x - line[g])
+            else:
+                for g in range(count):
+                    room[g] += (x - line[g]) * (x - line[g]) if counted[g] else 0.0
+        for j in range(shown.codes.shape[0]):
+            codes, places = shown.codes[j], shown.places[j]
+            if shown.place[j] >= 0:
+                own = sought.ancestors[i, shown.place[j]]
+                for g in range(count):
+                    room[g] += 1.0 if codes[g] != own else 0.0
+            else:
+                for g in range(count):
+                    room[g] += 1.0 if codes[g] != sought.ancestors[i, places[g]] else 0.0
+        least = np.inf
+        for g in range(count):
+            least = room[g] if room[g] < least else least
+        reach = (math.sqrt(least) + same) * (math.sqrt(least) + same)
+        for g in range(count):
+            near[i, g] = room[g] <= reach
+
+
+mark_nearest = kernel(_mark_nearest)
+
+
 def _fill_classes(weights: Floats, classes: Ints, room: Floats, rounds: int) -> None:
     """Scale the weights of each person to 1 and those of each class to its room, in turns (Sinkhorn and Knopp 1967).
 

@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -394,6 +395,10 @@ def numbers_that_measures_read(masked: Table, name: str) -> NDArray[np.float64]:
     return np.where(masked.kept, numbers, np.nan)
 
 
+_known_numbers: WeakKeyDictionary[Table, dict[tuple[str, ...], Numbers]] = WeakKeyDictionary()
+"""Numbers of originals, which never change, while they live."""
+
+
 @dataclass(frozen=True)
 class Numbers:
     """The original side of a numeric comparison: float64[n, p], NaN where missing, and its scales."""
@@ -405,7 +410,14 @@ class Numbers:
 
     @classmethod
     def of(cls, original: Table, names: Sequence[str]) -> Numbers:
-        """Bind the numeric columns of an original."""
+        """Bind the numeric columns of an original, once for all measures that compare the same ones."""
+        known = _known_numbers.setdefault(original, {})
+        if (key := tuple(names)) not in known:
+            known[key] = cls._bind(original, names)
+        return known[key]
+
+    @classmethod
+    def _bind(cls, original: Table, names: Sequence[str]) -> Numbers:
         values = np.stack([finite_numbers_of_frame(original, name) for name in names], axis=1)
         return cls(tuple(names), values, ~np.isnan(values), Scales.of(values))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import ClassVar, Literal, NamedTuple
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 import scipy
@@ -428,6 +429,16 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         return complete(self._earn_tasks(masked))
 
     def _earn_tasks(self, masked: Table) -> Tasks[NDArray[np.float64]]:
+        """What the attack earns, made once for a masked table: reports ask for the rate and for each record."""
+        # The same names may be chosen as columns, or follow from the roles.
+        known, key = _known_credits.setdefault(masked, {}), self.measure.model_copy(update={"columns": self.names})
+        if key not in known or known[key][0]() is not self.original:
+            earned = yield from self._earn_anew_tasks(masked)
+            earned.flags.writeable = False
+            known[key] = ref(self.original), earned
+        return known[key][1]
+
+    def _earn_anew_tasks(self, masked: Table) -> Tasks[NDArray[np.float64]]:
         if self.measure.missing != "wildcard":
             [pair] = yield [partial(self._meet, masked, self.original)]
             return (yield from _credit_people(pair, self.measure.ties, self.people))
@@ -462,17 +473,14 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
 
     def explain_tasks(self, masked: Table, control: Table | None = None) -> Tasks[Reading]:
         """`explain` in tasks, since all records are looked for."""
-        [pair] = yield [partial(self._meet, masked, self.original)]
         earned = yield from self._earn_tasks(masked)
-        return (yield [partial(self._explain_pair, masked, control, pair, earned)])[0]  # type: ignore[no-any-return]
+        return (yield [partial(self._explain_earned, masked, control, earned)])[0]  # type: ignore[no-any-return]
 
-    def _explain_pair(
-        self, masked: Table, control: Table | None, pair: LinkagePair, earned: NDArray[np.float64]
-    ) -> Reading:
+    def _explain_earned(self, masked: Table, control: Table | None, earned: NDArray[np.float64]) -> Reading:
         published = int(masked.kept.sum())
         rate, baseline = float(earned.mean()), 100.0 / published if published else 0.0
         interval = self._interval(masked, earned)
-        claims = {} if control is None else self._claims(masked, control, pair, earned)
+        claims = {} if control is None else self._claims(masked, control, earned)
         counts = {
             "records": len(earned),
             **({"records in all": self.original.rows} if len(earned) < self.original.rows else {}),
@@ -521,14 +529,13 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
             blanks_agree=reading != "own",
         )
 
-    def _claims(
-        self, masked: Table, control: Table, members: LinkagePair, earned: NDArray[np.float64]
-    ) -> dict[str, float]:
+    def _claims(self, masked: Table, control: Table, earned: NDArray[np.float64]) -> dict[str, float]:
         """How often the attack would claim a member and an outsider, accepting links as near as right ones are."""
         if not control.rows:
             raise TableError("the control table has no records; give people who are not in the file, or leave it out")
         if not earned.any():
             return {CLAIMED: 0.0, CLAIMED_OUTSIDE: 0.0}
+        members = self._meet(masked, self.original)
         accepted = float(np.quantile(members.own_distance()[self.people][earned > 0], 0.95))
         some = np.unique(np.linspace(0, len(earned) - 1, min(len(earned), MOST_MEMBERS)).astype(np.int64))
         outsiders = self._meet(masked, control)
@@ -536,6 +543,12 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
             CLAIMED: 100.0 * _mean_claim(members.about(self.people[some]), accepted, self.measure.ties),
             CLAIMED_OUTSIDE: 100.0 * _mean_claim(outsiders, accepted, self.measure.ties),
         }
+
+
+_known_credits: WeakKeyDictionary[Table, dict[RecordLinkage, tuple[ref[Table], NDArray[np.float64]]]] = (
+    WeakKeyDictionary()
+)
+"""What record linkage earned on tables, which never change, while they live."""
 
 
 def _as_blank_as(known: Table, masked: Table, names: Sequence[str]) -> Table:

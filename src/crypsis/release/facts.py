@@ -222,8 +222,8 @@ def collect_report_facts(
         scenarios=readings.scenarios,
         attacks=readings.attacks,
         confidential=readings.confidential,
-        hardest=hardest_groups_for_reports(before, _record_harm(before, visible, names), names)
-        if known and names
+        hardest=hardest_groups_for_reports(before, _record_harm(original, masked, names), names)
+        if original is not None and names
         else (),
         class_sizes=class_size_histogram(
             equivalence_class_sizes(before, names), equivalence_class_sizes(visible, names)

@@ -26,6 +26,8 @@ MOST_CELLS = 50_000_000
 """Records times sets of columns that are looked at where no largest size of a set is given."""
 MOST_SETS = 5000
 """Sets of columns that are looked at then."""
+PAIRED = 4
+"""Room for pairs of a class and a value, as a multiple of the slots of a hash table: more costs more than searching."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +119,10 @@ def minimal_sample_uniques(codes: Codes, largest: int = 0) -> SampleUniques:
     n, p = codes.shape
     classes = equivalence_classes(codes)
     records = np.ascontiguousarray(classes.sizes)
-    columns = np.ascontiguousarray(codes[classes.first].T - MISSING, dtype=np.int32)  # a missing cell is 0
+    different = codes.max(axis=0, initial=MISSING) - MISSING + 1
+    # Columns of few values come last: most sets differ in these alone, and their classes are found without searching.
+    places = np.argsort(-different, kind="stable")
+    columns = np.ascontiguousarray(codes[classes.first].T[places] - MISSING, dtype=np.int32)  # a missing cell is 0
     limit = min(largest or largest_sample_unique_size(classes.count, p), p)
     alone = np.flatnonzero(records == 1)
     present = columns[:, alone] > 0
@@ -125,8 +130,9 @@ def minimal_sample_uniques(codes: Codes, largest: int = 0) -> SampleUniques:
     by_column = np.zeros((p, limit, len(alone)), dtype=np.int64)
     before: dict[tuple[int, ...], Flags] = {(): np.zeros(len(alone), dtype=np.bool_)}
     slots = int(slots_for(classes.count))
-    keys, held = np.empty(slots, dtype=np.uint64), np.empty(slots, dtype=np.int64)
+    keys, held = np.empty(slots, dtype=np.uint64), np.empty(PAIRED * slots, dtype=np.int64)
     groups = np.zeros((limit + 1, classes.count), dtype=np.int32)  # by the first columns of the set looked at last
+    counts = [1] * (limit + 1)
     for size in range(1, limit + 1):
         unique: dict[tuple[int, ...], Flags] = {}
         last: tuple[int, ...] = ()
@@ -138,13 +144,16 @@ def minimal_sample_uniques(codes: Codes, largest: int = 0) -> SampleUniques:
                 continue
             same = next((place for place, column in enumerate(last) if column != chosen[place]), len(last))
             for place in range(same, size):
-                refine_classes(groups[place], columns[chosen[place]], keys, held, groups[place + 1])
+                code, values = columns[chosen[place]], int(different[places[chosen[place]]])
+                counts[place + 1] = refine_classes(
+                    groups[place], counts[place], code, values, keys, held, groups[place + 1]
+                )
             last, unique[chosen] = chosen, np.empty(len(alone), dtype=np.bool_)
             find_alone(groups[size], records, alone, shown, held, unique[chosen])
-            minimal = unique[chosen] & ~covered
-            by_size[size - 1] += minimal
+            minimal = np.flatnonzero(unique[chosen] & ~covered)
+            by_size[size - 1, minimal] += 1
             for column in chosen:
-                by_column[column, size - 1] += minimal
+                by_column[places[column], size - 1, minimal] += 1
         before = unique
     pairs = int(2 * (records == 2).sum())
     return SampleUniques(

@@ -80,6 +80,8 @@ def find_encoding(content: bytes) -> str:
     for start, codec in ((1, "utf-16-le"), (0, "utf-16-be")):
         if len(head) > 3 and np.mean(head[start::2] == 0) > 0.4 and np.mean(head[1 - start :: 2] == 0) < 0.1:
             return codec
+    if content.isascii():
+        return "utf8"
     parts = content.startswith(codecs.BOM_UTF8) or SEQUENCE.search(content)
     for codec in ("utf8",) if parts else ("utf8", "cp1252"):
         with suppress(UnicodeDecodeError):
