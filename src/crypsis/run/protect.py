@@ -152,7 +152,11 @@ def evolve(
         Names or settings objects of one or several searches; by default those that `crypsis init` drafts.
     models : PrivacyModel or sequence of them
         What a released file must meet.
-    budget, seed, folder
+    budget : str, optional
+        As for `protect`.
+    seed : int, optional
+        As for `protect`.
+    folder : path, optional
         As for `protect`.
     engine : Engine, optional
         Where candidates are scored; by default threads of this process, one per core.

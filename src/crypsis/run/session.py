@@ -260,7 +260,11 @@ class Run:
 
         Parameters
         ----------
-        folder, engine, table
+        folder : path
+            As for `open`.
+        engine : Engine, optional
+            As for `open`.
+        table : Table, optional
             As for `open`.
         budget : str, optional
             Instead of the old one.
