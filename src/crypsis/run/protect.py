@@ -200,7 +200,7 @@ def evolve(
             "search": chosen,
             **sections,
         },
-        where="evolve",
+        where="the call",
     )
     temporary = TemporaryDirectory(prefix="crypsis-run-") if folder is None else None
     place = Path(temporary.name) / "run" if temporary is not None else Path(str(folder))

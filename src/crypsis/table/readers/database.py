@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from crypsis.errors import TableError, find_repeated, listing
+from crypsis.errors import TableError, find_repeated, listing, name_reading
 from crypsis.table.encoding import Source
 from crypsis.table.readers.formats import (
     TYPED,
@@ -41,8 +41,8 @@ def _choose_table(tables: Sequence[str], shown: str) -> str:
         raise TableError(f"{shown} holds no table; give a database with one, or another file")
     if len(tables) > 1:
         raise TableError(
-            f"{shown} holds {len(tables)} tables: {listing(map(repr, tables))}; choose with --table {tables[0]}, or "
-            f"with a query such as --query 'select * from {tables[0]}'"
+            f"{shown} holds {len(tables)} tables: {listing(map(repr, tables))}; choose one, e.g. "
+            f"{name_reading('query', f'select * from {tables[0]}')}"
         )
     quoted = tables[0].replace('"', '""')
     return f'select * from "{quoted}"'
