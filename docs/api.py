@@ -1,11 +1,12 @@
 """The reference of the Python interface: an entry for every public name, generated from what `crypsis` lists.
 
-mkdocstrings renders the docstring of each name; settings of registered classes are listed below it, since pydantic
-keeps their descriptions and no docstring repeats them.
+mkdocstrings renders the docstring of each name. Settings of registered classes are listed below it, since pydantic
+keeps their descriptions and no docstring repeats them; their methods are described once, with the family.
 """
 
 from __future__ import annotations
 
+import inspect
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,62 +27,74 @@ def write_api(folder: Path) -> None:
     """An overview of all public names, and a page for each."""
     (folder / "api").mkdir(parents=True, exist_ok=True)
     (folder / "api.md").write_text(overview(), encoding="utf-8")
-    for name in (each for names in packages().values() for each in names):
-        (folder / "api" / f"crypsis.{name}.md").write_text(page(name), encoding="utf-8")
-    for name in import_module(TRANSFORMERS).__all__:
-        (folder / "api" / f"{TRANSFORMERS}.{name}.md").write_text(entry(f"{TRANSFORMERS}.{name}"), encoding="utf-8")
+    for package, things in packages().items():
+        for name, thing in things.items():
+            (folder / "api" / f"{name}.md").write_text(page(name, package, thing), encoding="utf-8")
 
 
-def packages() -> dict[str, tuple[str, ...]]:
-    """Every package with a public name, and its public names."""
-    found = dict[str, tuple[str, ...]]()
+def packages() -> dict[str, dict[str, Any]]:
+    """Every package with what people import of it, by the names to import."""
+    found = dict[str, dict[str, Any]]()
     for name, package in public_names("crypsis").items():
-        found[package] = (*found.get(package, ()), name)
-    return found
+        if name != "__version__":
+            found.setdefault(package, {})[f"crypsis.{name}"] = getattr(crypsis, name)
+    module = import_module(TRANSFORMERS)
+    return found | {TRANSFORMERS: {f"{TRANSFORMERS}.{name}": getattr(module, name) for name in module.__all__}}
 
 
 def overview() -> str:
     """Every public name with the first line of its docstring, package by package."""
-    parts = ["# Python interface", "", "Everything below can be imported from `crypsis`, e.g. `crypsis.protect`.", ""]
-    parts += [f"`crypsis.__version__` is the version of the package; this is {crypsis.__version__}.", ""]
-    for package, names in packages().items():
-        parts += [f"## {package}", "", f"{registered.cell(summary(import_module(package)))}", ""]
+    parts = ["# Python interface", "", "Everything below is imported from `crypsis`, e.g. `crypsis.protect`; the "]
+    parts[-1] += f"transformers from `{TRANSFORMERS}`. `crypsis.__version__` is {crypsis.__version__!r}."
+    for package, things in packages().items():
+        parts += ["", f"## {package}", "", f"{registered.cell(summary(import_module(package)))}", ""]
         parts += ["| name | what it is |", "|---|---|"]
-        parts += [f"| [{name}](api/crypsis.{name}.md) | {line(getattr(crypsis, name))} |" for name in names]
-        parts.append("")
-    module = import_module(TRANSFORMERS)
-    parts += [f"## {TRANSFORMERS}", "", f"{registered.cell(summary(module))}", "", "| name | what it is |", "|---|---|"]
-    parts += [f"| [{name}](api/{TRANSFORMERS}.{name}.md) | {line(getattr(module, name))} |" for name in module.__all__]
+        parts += [f"| [{name.split('.')[-1]}](api/{name}.md) | {line(thing)} |" for name, thing in things.items()]
     return "\n".join([*parts, ""])
-
-
-def entry(name: str) -> str:
-    """What mkdocstrings makes of a docstring, as the heading of a page."""
-    return f"::: {name}\n    options:\n      heading_level: 1\n"
 
 
 def line(thing: Any) -> str:
     """What it is, in a line of a table."""
     if isinstance(thing, Registry):
-        return f"registry: every {thing.family} by name"
+        return f"Registry: every {thing.family} by name."
     return registered.cell(summary(thing))
 
 
-def page(name: str) -> str:
-    """The entry of one name, with its settings or what is registered there."""
-    thing = getattr(crypsis, name)
-    parts = [entry(f"crypsis.{name}")]
+def page(name: str, package: str, thing: Any) -> str:
+    """The entry of one name, with its settings or what is registered there, and the way back to the others."""
+    family, member = place_in_family(thing)
+    parts = [entry(name, thing, members=not member)]
     if isinstance(thing, Registry):
         parts += [f"Registered now: {', '.join(f'`{each}`' for each in thing)}.", ""]
     elif isinstance(thing, type) and issubclass(thing, BaseModel) and registered.fields(thing):
-        parts += [*registered_as(thing), *registered.settings(thing), ""]
-    return "\n".join(parts)
+        parts += ["## Settings" if member else "## Fields", "", *registered.settings(thing), ""]
+    if member:
+        parts += [
+            f"Registered as [{member}](../{family}/{member}.md). Its methods are those of every {base(thing)}.",
+            "",
+        ]
+    return "\n".join([*parts, f"All names: [Python interface](../api.md#{package.replace('.', '')}).", ""])
 
 
-def registered_as(cls: type[Any]) -> list[str]:
-    """A line that names the page of a registered class; nothing for another class."""
+def entry(name: str, thing: Any, members: bool = True) -> str:
+    """What mkdocstrings makes of a docstring, found where it is written: some packages have a module of its name."""
+    written = isinstance(thing, type) or inspect.isroutine(thing)
+    options = {"heading": name, "heading_level": 1} | ({} if members else {"members": "false"})
+    lines = [f"::: {thing.__module__}.{thing.__qualname__}" if written else f"::: {name}", "    options:"]
+    return "\n".join([*lines, *(f"      {key}: {value}" for key, value in options.items()), ""])
+
+
+def place_in_family(thing: Any) -> tuple[str, str]:
+    """The folder of the pages of a registered class and its name there; empty for another class."""
     for stem, (_, registry) in registered.FAMILIES.items():
         for name in registry:
-            if registry[name] is cls:
-                return [f"Registered as [{name}](../{stem}/{name}.md). Settings:", ""]
-    return ["Fields:", ""]
+            if registry[name] is thing:
+                return stem, name
+    return "", ""
+
+
+def base(thing: type[Any]) -> str:
+    """A link to the public class from which a registered one takes its methods."""
+    public = {value: name for things in packages().values() for name, value in things.items() if inspect.isclass(value)}
+    found = next(public[each] for each in thing.__mro__[1:] if each in public and inspect.isabstract(each))
+    return f"[{found}]({found}.md)"

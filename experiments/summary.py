@@ -105,22 +105,35 @@ def tables(paper: str) -> str:
     """The tables of a paper's page: printed and ours, cell by cell."""
     rows, lines = judged(verdict(paper)), []
     for table, part in SHOWN[paper]:
-        lines += [f"**{table}**", "", "| row | column | printed | ours | verdict |", "|---|---|---|---|---|"]
-        lines += [
-            f"| {row} | {column} | {printed} | {ours} | {word} |"
-            for name, row, column, printed, word, _, ours in rows
-            if name == table and part in column and ours != "–"
-        ]
-        lines.append("")
+        shown = [row for row in rows if row[0] == table and part in row[2] and row[6] != "–"]
+        lines += [f"**{table}**", "", *(_cross(shown) or _list(shown)), ""]
     counts = Counter(row[4] for row in rows)
     told = ", ".join(f"{counts[word]} *{word}*" for word in VERDICTS if counts[word])
     command, seconds = cost(verdict(paper))
     where = f"experiments/{paper}/verdict.md"
     lines.append(
-        f"All {len(rows)} printed numbers: {told}. `{command} --out FOLDER`, {seconds} s of one core; the reasons are "
-        f"in `{where}`."
+        f"In a cell of a table: printed → ours, verdict. All {len(rows)} printed numbers: {told}. "
+        f"`{command} --out FOLDER`, {seconds} s of one core; the reasons are in `{where}`."
     )
     return "\n".join(lines)
+
+
+def _cross(shown: list[tuple[str, ...]]) -> list[str]:
+    """A table with the rows and columns of the paper; none where it has gaps or a single column."""
+    cells = {(row, column): f"{printed} → {ours}, {word}" for _, row, column, printed, word, _, ours in shown}
+    names, columns = (list(dict.fromkeys(key[place] for key in cells)) for place in (0, 1))
+    if len(columns) == 1 or len(cells) < len(names) * len(columns):
+        return []
+    lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    return lines + [f"| {name} | {' | '.join(cells[name, column] for column in columns)} |" for name in names]
+
+
+def _list(shown: list[tuple[str, ...]]) -> list[str]:
+    """A line for each cell."""
+    lines = ["| row | column | printed | ours | verdict |", "|---|---|---|---|---|"]
+    return lines + [
+        f"| {row} | {column} | {printed} | {ours} | {word} |" for _, row, column, printed, word, _, ours in shown
+    ]
 
 
 def rewritten(page: str, content: str) -> str:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import difflib
 import json
+import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from os import PathLike
 from pathlib import Path
-from typing import SupportsIndex
+from typing import Literal, SupportsIndex
 
 
 class CrypsisError(Exception):
@@ -50,7 +53,7 @@ class EngineLost(EngineError):
 class ReleaseRefused(CrypsisError):
     """A file does not keep its guarantee and is not published. Exit code 1.
 
-    `reasons`: why, and what to write into a plan. `findings`, `rules`: keys of what may pass if somebody says why.
+    `reasons`: why, and what to write about it. `findings`, `rules`: keys of what may pass if somebody says why.
     `proposal`: tables for the plan that would let the findings pass, their reasons left to be written. `final`: whether
     something stands beside them against which no waiver helps.
     """
@@ -67,20 +70,95 @@ class ReleaseRefused(CrypsisError):
         self.reasons, self.findings, self.rules, self.proposal, self.final = reasons, findings, rules, proposal, final
 
     def __str__(self) -> str:
-        """The reasons, and what lets the file pass from Python."""
+        """The reasons, and what lets the file pass."""
         keys = (*self.findings, *self.rules)
         if not keys:
             return self.reasons
         waived = ", ".join(f'{json.dumps(key, ensure_ascii=False)}: "…"' for key in keys)
-        asks_roles = any(not key.startswith("earlier-release:") for key in self.findings)
-        roles = "\nin Python the roles of columns are arguments of the call that searched" if asks_roles else ""
-        return f"{self.reasons}{roles}\n{self.waiving}, beside the waivers given already:\n  waivers={{{waived}}}"
+        options = " ".join(f"--waive {shlex.quote(f'{key}=…')}" for key in keys)
+        return self.reasons + word(
+            python=f"\n{self._waiving}, beside the waivers given already:\n  waivers={{{waived}}}",
+            command=f"\n{self._waiving}:\n  {options}",
+        )
 
     @property
-    def waiving(self) -> str:
+    def _waiving(self) -> str:
         """What waivers do about it, in words that a list of them ends."""
         start = "to let pass what a waiver can let pass" if self.final else "to let all of it pass"
         return f"{start}, in this release alone, write a reason in place of each …"
+
+
+Reader = Literal["python", "command", "studio"]
+"""Who reads a message: somebody who wrote a call, a command and a plan, or who fills in pages."""
+_READER: ContextVar[Reader] = ContextVar("READER", default="python")
+
+
+@contextmanager
+def address(reader: Reader) -> Iterator[None]:
+    """Word the messages of what is done here for a reader."""
+    token = _READER.set(reader)
+    try:
+        yield
+    finally:
+        _READER.reset(token)
+
+
+def word(*, python: str, command: str, studio: str = "") -> str:
+    """The part of a message that says what to write, for its reader: arguments; options and plan lines; neither.
+
+    >>> refused = lambda: "choose another folder" + word(python=" by folder=", command=" with --out")
+    >>> refused()
+    'choose another folder by folder='
+    >>> with address("command"):
+    ...     refused()
+    'choose another folder with --out'
+    """
+    return {"python": python, "command": command, "studio": studio}[_READER.get()]
+
+
+STEPS = {
+    "run PLAN": ("crypsis.protect(…)", "a search"),
+    "resume RUN": ("crypsis.Run.resume(folder)", "Go on"),
+    "front RUN": ("print(run.front)", "Explore"),
+    "steer RUN": ("run.steer(…)", "Explore"),
+    "release": ("run.release(…)", "Release"),
+    "verify FOLDER": ("crypsis.verify(folder)", "the page of the release"),
+    "keys new": ("crypsis.new_keys(path)", "the key of your office"),
+}
+"""Steps of a job by their command: what they are called in Python, and in the studio."""
+
+
+def name_step(command: str) -> str:
+    """A step of a job as the reader of a message takes it."""
+    python, studio = STEPS[command]
+    return word(python=python, command=f"`crypsis {command}`", studio=studio)
+
+
+HOW_READ = "under How the file is read"
+"""Where the studio has the settings of how a file is read."""
+
+
+def name_reading(setting: str, value: str) -> str:
+    """A setting of how a file is read, as the reader of a message writes it."""
+    return word(
+        python=f"{setting}={json.dumps([value] if setting == 'dates' else value, ensure_ascii=False)}",
+        command=f"--{setting} {shlex.quote(value)}",
+        studio=f"{setting} {value}, {HOW_READ}",
+    )
+
+
+def name_hierarchy(column: str) -> str:
+    """An example of a hierarchy for a column, as the reader of a message writes it."""
+    return word(
+        python=f'hierarchies={{{json.dumps(column, ensure_ascii=False)}: "intervals:5,10,20"}}',
+        command='hierarchy = "intervals:5,10,20"',
+        studio="intervals:5,10,20",
+    )
+
+
+def reader() -> Reader:
+    """Who reads the messages of what is done here."""
+    return _READER.get()
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

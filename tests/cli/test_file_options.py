@@ -78,7 +78,7 @@ def test_a_table_of_a_database_is_named(tmp_path: Path) -> None:
     before = path.read_bytes()
     refused = crypsis("profile", path)
     assert refused.returncode == 2
-    assert "choose with --table visits" in refused.stderr
+    assert "choose one, e.g. --table visits" in refused.stderr
     assert crypsis("profile", path, "--table", "visits").returncode == 0
     both = crypsis("profile", path, "--table", "visits", "--query", "select 1")
     assert (both.returncode, "give one of them" in both.stderr) == (2, True)
@@ -105,6 +105,9 @@ def test_a_sheet_is_named(tmp_path: Path) -> None:
             for row in range(20):
                 sheet.write_row(row, 0, ["age", "ward"] if not row else [20 + row, name])
     refused = crypsis("profile", path)
-    assert (refused.returncode, "choose one with --sheet: 'first', 'second'" in refused.stderr) == (2, True)
+    assert (refused.returncode, "choose one, e.g. --sheet first; there are 'first', 'second'" in refused.stderr) == (
+        2,
+        True,
+    )
     assert crypsis("profile", path, "--sheet", "second").returncode == 0
     assert crypsis("profile", path, "--sheet", "2").returncode == 0

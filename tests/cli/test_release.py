@@ -75,7 +75,8 @@ def test_a_second_release_of_one_source_is_refused_where_both_together_reveal_mo
     for words in (
         "k-anonymity requires at least 9", "no waiver helps against it", "income singles out", "nobody decided what it",
         "an earlier release of the same source and this one together fix it for", "--propose FILE",
-        f"the earlier release is in {folder / 'first'}; if nobody outside has it, --replaces {folder / 'first'} (in",
+        f"the earlier release is in {folder / 'first'}; if nobody outside has it, --replaces "
+        f"{folder / 'first'} lets this one take its place",
         "to let pass what a waiver can let pass, in this release alone, write a reason in place of each …: --waive",
         "--waive 'undecided:district=…'", "--waive 'singling-out:income=…'", "--waive 'earlier-release:",
     ):  # fmt: skip

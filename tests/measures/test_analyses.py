@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -267,6 +268,19 @@ def test_every_kind_is_drawn_where_a_table_allows_it() -> None:
     file = AnalystFile(AnalystColumns.of(original, original.names), original)
     kinds = {analysis.kind for analysis in draw_analyses(file, np.random.default_rng(0), 2000)}
     assert kinds == {"mean", "share", "above zero", "total", "quantile", "correlation", "regression", "logistic"}
+
+
+def test_dates_have_no_total_and_no_share_above_zero() -> None:
+    """No day is the first one: what counts from 0 is asked of amounts alone, the other analyses of dates too."""
+    days = np.random.default_rng(0).integers(-9000, 9000, 200).astype("datetime64[D]")
+    for others in ({"wage": np.random.default_rng(1).normal(0, 9, 200)}, {}):
+        table = crypsis.wrap(pd.DataFrame({"born": days.astype("datetime64[s]"), "sex": ["f", "m"] * 100} | others))
+        file = AnalystFile(AnalystColumns.of(table, table.names), table)
+        drawn = {(analysis.kind, analysis.target) for analysis in draw_analyses(file, np.random.default_rng(0), 500)}
+        asked = {name: {kind for kind, target in drawn if target == name} for name in table.names}
+        assert asked["born"] >= {"mean", "quantile"}
+        assert not asked["born"] & {"total", "above zero"}
+        assert not others or asked["wage"] >= {"total", "above zero"}
 
 
 def test_no_release_no_answers() -> None:

@@ -232,7 +232,7 @@ DATA = {
     ),
     "a scale of words": ('sex = { role = "quasi" }', 'sex = { role = "quasi", scale = "log" }', "holds no numbers"),
     "bad hierarchy": ("intervals:5,10,20", "intervals:5,7", "columns.age.hierarchy: "),
-    "more k than people": ("k = 3\n[[search]]", "k = 5000\n[[search]]", "require[1]: classes of at least 5000"),
+    "more k than people": ("k = 3\n[[search]]", "k = 5000\n[[search]]", "models: classes of at least 5000"),
     "a search that cannot": ('"memetic"', '"local-recoding"', "search[1] (local-recoding): column"),
     "a use of a missing column": (
         "[run]",

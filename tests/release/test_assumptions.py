@@ -44,8 +44,8 @@ def test_what_nobody_stated_stops_a_release(people: Table, masked: Table, tmp_pa
         publish(masked, tmp_path / "out", models=K5, original=people, unstated=["diagnosis"])
     told = str(refused.value)
     assert "whoever knows diagnosis together with" in told
-    assert 'diagnosis = { role = "quasi" } masks it' in told
-    assert 'diagnosis = { role = "confidential", because = "…" } says why nobody outside knows it' in told
+    assert 'quasi_identifiers=[…, "diagnosis"] masks it' in told
+    assert 'confidential=[…, "diagnosis"] says that nobody outside knows it' in told
     assert "assumption:diagnosis" in refused.value.findings
     assert not (tmp_path / "out").exists()
 

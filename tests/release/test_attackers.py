@@ -58,9 +58,9 @@ def test_the_terminal_says_who_finds_how_many(released: Path) -> None:
     said = command("verify", released).stdout
     assert "assigns people to records one-to-one finds" in said
     assert said.count("who also knows one of 2 confidential columns finds up to") == 1
-    assert "its tenth of all values" in said
+    assert "in which tenth of all values it lies" in said
     assert "who predicts it" in said
-    assert "classes over records" in said
+    assert "the classes over the records" in said
 
 
 def test_homogeneous_classes_are_printed(tmp_path: Path) -> None:
@@ -107,14 +107,16 @@ def test_a_release_whose_classes_are_miscounted_is_refused(
         return class_risk(table, columns) / 2
 
     monkeypatch.setattr("crypsis.attacks.linkage.class_risk", count_half)
-    with pytest.raises(ReleaseRefused, match=r"contradict each other.*classes over records; please report this"):
+    with pytest.raises(
+        ReleaseRefused, match=r"contradict each other.*the classes over the records; please report this"
+    ):
         publish(masked, tmp_path / "out", models=K5, original=people, waivers=WAIVED)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_draw_of_people_is_said_to_be_one() -> None:
     drawn = replace(FOUND, people=500, people_in_all=9000)
-    assert "of 500 people drawn from 9000 (who looks for everybody may find somewhat more, up to" in (
+    assert "of 500 people drawn from 9000 (a search for all of them may find more, up to" in (
         measured_attack_text(drawn)
     )
     assert "may find more)" in measured_attack_text(replace(drawn, class_risk=None))
@@ -159,7 +161,7 @@ def test_a_limit_names_its_attacker_in_the_public_report(people: Table, tmp_path
     folder = publish(masked, tmp_path / "out", models=K5, original=people, waivers=WAIVED, limits=[limit])
     said = json.loads((folder / "public" / "report.json").read_text())["guarantees"]
     assert (
-        "within the limit set for this file is the measured success of an intruder who knows age, sex of a person and "
+        "the limit set on the people found is kept, measured for an intruder who knows age, sex of a person and "
         "takes the nearest record"
     ) in said
     assert verify(folder).sound

@@ -123,7 +123,7 @@ def test_columns_nobody_masked_are_named_with_share_and_remedy(
     assert "weight singles out 100 % of the records by itself: 40 hold a value that no other record holds" in told
     assert "income singles out 100 %" in told
     assert "sex" not in told
-    for remedy in ('weight = { role = "quasi" }', '{ role = "identifier" }', '[[waive]] finding = "singling-out"'):
+    for remedy in ('quasi_identifiers=[…, "weight"]', 'identifiers=[…, "weight"]', 'waivers={"singling-out:weight"'):
         assert remedy in told
     assert '"singling-out:weight": "…"' in told, "the argument of a call from Python"
     assert "--waive" not in told
@@ -419,7 +419,7 @@ def test_a_file_taken_as_perturbed_is_refused_with_all_else_and_the_earlier_rele
         '"dependence:ill": "…"',
         "taken as perturbed",
         "no demand of the plan covers",
-        f"the earlier release is in {(tmp_path / 'first').resolve()}; if nobody outside has it, --replaces",
+        f"the earlier release is in {(tmp_path / 'first').resolve()}; if nobody outside has it, replaces=",
         '"earlier-release:',
     ):
         assert words in told

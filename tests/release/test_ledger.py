@@ -129,7 +129,7 @@ def test_the_refusal_names_the_earlier_release_and_what_takes_its_place_is_liste
     with pytest.raises(ReleaseRefused) as refused:
         release(_of_ages(), tmp_path / "two")
     assert f"the earlier release is in {one}" in str(refused.value)
-    assert f'--replaces {one} (in Python replaces="{one}")' in str(refused.value)
+    assert f'replaces="{one}"' in str(refused.value)
     for key in ("earlier-release:ill", "earlier-release:region"):
         assert key in refused.value.findings, "every key, not the first alone"
     ledger = ReleaseLedger.usual(replaces=[one])

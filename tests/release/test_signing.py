@@ -71,7 +71,7 @@ def test_a_signed_release_is_trusted_by_the_right_key(bundle: Path, keys: tuple[
 def test_a_signed_release_without_a_key_names_the_key_to_compare(bundle: Path) -> None:
     found = verify(bundle)
     assert (found.problems, found.signature) == ((), "signed")
-    assert any(found.signed_by in note and "--key" in note for note in found.notes)
+    assert any(found.signed_by in note and "give it with key=" in note for note in found.notes)
 
 
 def test_another_key_is_refused(bundle: Path, tmp_path: Path) -> None:

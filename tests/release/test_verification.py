@@ -142,7 +142,7 @@ INVENTED = "every record is anonymous for ever"
         (edited("public/report.json", lambda c: c["columns"][0].update(role="other")), "other names or roles"),
         (
             edited("public/manifest.json", lambda c: c.update(limited_risk=["a neighbour"])),
-            "does not state the guarantee: within the limit set for this file is the measured success of a neighbour",
+            "does not state the guarantee: the limit set on the people found is kept, measured for a neighbour",
         ),
         (edited("public/manifest.json", lambda c: c.update(limited_risk=True)), "missing or of another type"),
         (

@@ -209,7 +209,7 @@ def test_the_first_page_of_the_internal_report_is_the_one_to_sign(bundle: Path) 
         "296 of 296 yes",
         "takes the nearest record",
         "assigns people to records one-to-one, learned on a similar file",
-        "most of 2)",
+        "of 2 the one that finds most)",
         "released to a closed group, minute 4",
         "5 What was not looked at",
         "individual-risk: the table has no sampling weights",
@@ -351,7 +351,7 @@ def test_words() -> None:
     assert interval_text_on_card((1, 2.5)) == "1–2.5"
     assert interval_text_on_card(None) == "–"
     assert "2 solutions of 2 families" in front_text(POINTS)
-    assert "no worse in both than 1 of 2 baselines" in front_text(POINTS)
+    assert "at least as good in both as 1 of 2 baselines" in front_text(POINTS)
     assert "none is marked" in front_text(POINTS[:2])
     broken = {"holds": False, "waived": ""}
     kept = {"holds": True, "waived": ""}

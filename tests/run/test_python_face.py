@@ -18,11 +18,14 @@ import pyarrow as pa
 import pytest
 
 import crypsis
+from crypsis.audits import Finding, FindingKind
 from crypsis.cli.front import show_front
+from crypsis.errors import address
 from crypsis.plan.draft import draft
 from crypsis.release import ReleaseLedger
 from crypsis.run.watching import watch_progress
 from crypsis.table.files import read_table, write_table
+from crypsis.text import attack_decisions_text, attack_remedies
 
 QUASI = ["age", "sex", "district", "education"]
 ROLES = {
@@ -244,7 +247,7 @@ def test_the_front_prints_as_the_command_line_does(
 def test_a_second_release_into_the_same_folder_says_how_to_go_on(run: crypsis.Run, tmp_path: Path) -> None:
     why = {f"{kind}:{n}": "invented people only" for kind in crypsis.audits.FindingKind for n in run.original.names}
     run.release(folder=tmp_path / "out", waivers=why, preview=True)
-    with pytest.raises(crypsis.TableError, match=r"holds an earlier release and is never overwritten.*replaces='"):
+    with pytest.raises(crypsis.TableError, match=r"holds an earlier release and is never overwritten.*replaces=\""):
         run.release(folder=tmp_path / "out", waivers=why, preview=True)
 
 
@@ -397,3 +400,76 @@ def test_a_release_with_a_setting_that_cannot_be_is_refused_in_a_sentence(
 def test_a_rulebook_is_named_as_on_the_command_line(run: crypsis.Run, tmp_path: Path) -> None:
     with pytest.raises(crypsis.ReleaseRefused, match="rulebook public-use: rule k"):
         run.release(folder=tmp_path / "out", rulebook="public-use")
+
+
+PLAN_OR_OPTION = re.compile(r"\[\[|\[columns\]|(?<!\w)--\w|`crypsis |because = ")
+"""What nobody writes who calls functions: lines of plans, options and commands."""
+
+
+@pytest.mark.parametrize("kind", list(FindingKind))
+def test_what_helps_against_a_finding_is_said_to_its_reader(kind: FindingKind) -> None:
+    finding = Finding(kind, ("annual pay",), 3, 0.1)
+    called = attack_remedies(finding)
+    with address("command"):
+        planned = attack_remedies(finding)
+    with address("studio"):
+        assert attack_remedies(finding) == []
+        assert attack_decisions_text([finding]).endswith("decide about each above, under What the file reveals")
+    assert len(called) == len(planned) > 0
+    assert not PLAN_OR_OPTION.search(" ".join(called))
+    assert kind is FindingKind.METADATA or PLAN_OR_OPTION.search(" ".join(planned))
+
+
+REFUSED = {
+    "a release": (
+        lambda people, run, folder: run.release(folder=folder / "out"),
+        'waivers={"singling-out:occupation": "…"',
+    ),
+    "undecided": (
+        lambda people, run, folder: crypsis.protect(
+            people, quasi_identifiers=["age", "sex"], k=3, search="local-recoding", budget="1 generations", seed=1
+        ).release(folder=folder / "out"),
+        'roles={"person": "other"}',
+    ),
+    "no search": (lambda people, run, folder: crypsis.protect(people, **ROLES, search=[]), 'search=["composite"]'),
+    "a folder": (lambda people, run, folder: crypsis.protect(people, **ROLES, folder=folder / "x" / "y"), "folder="),
+    "no solution": (lambda people, run, folder: run.choose(10_000), "print(run.front)"),
+    "a key": (lambda people, run, folder: run.release(folder=folder, sign=folder / "key"), "crypsis.new_keys("),
+    "no run": (lambda people, run, folder: crypsis.Run.open(folder), "crypsis.protect("),
+    "no release": (lambda people, run, folder: crypsis.verify(folder), "run.release("),
+    "no hierarchy": (
+        lambda people, run, folder: crypsis.evolve(crypsis.wrap(people, **ROLES), "local-recoding"),
+        'hierarchies={"age": "intervals',
+    ),
+    "a limit": (
+        lambda people, run, folder: crypsis.protect(
+            people, **ROLES, k=3, limits={"loss": 0.1}, search="local-recoding", budget="1 generations"
+        ).choose(),
+        'budget="60s"',
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_refusal_names_arguments_of_python_in_python(
+    people: pl.DataFrame, run: crypsis.Run, tmp_path: Path, what: str
+) -> None:
+    refused, named = REFUSED[what]
+    with pytest.raises(crypsis.CrypsisError) as error:
+        refused(people, run, tmp_path)
+    assert named in str(error.value)
+    assert not PLAN_OR_OPTION.search(str(error.value))
+    with address("command"):
+        with pytest.raises(crypsis.CrypsisError) as error:
+            refused(people, run, tmp_path)
+        assert named not in str(error.value)
+
+
+def test_how_a_file_is_read_is_said_to_its_reader(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("born,pay\n" + "01/02/1990,1\n" * 9, encoding="utf-8")
+    read = lambda: " ".join(crypsis.read_table(tmp_path / "people.csv").notes)  # noqa: E731
+    assert 'dates=["dd/mm/yyyy"]' in read()
+    with address("command"):
+        assert "--dates dd/mm/yyyy" in read()
+    with address("studio"):
+        assert "dates dd/mm/yyyy, under How the file is read" in read()

@@ -301,7 +301,7 @@ def test_changed_data_and_changed_plans_are_refused(tmp_path: Path) -> None:
 
 def test_a_plan_without_searches_cannot_run(tmp_path: Path) -> None:
     text = PLAN[: PLAN.index("[[search]]")] + PLAN[PLAN.index("[run]") :]
-    with pytest.raises(PlanError, match="names no search"):
+    with pytest.raises(PlanError, match="no search is named"):
         begun(folder_with(tmp_path / "job", text, rows=60), tmp_path / "run")
 
 

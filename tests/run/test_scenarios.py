@@ -149,5 +149,5 @@ def test_a_demand_on_some_columns_alone_releases_nothing(tmp_path: Path) -> None
     table = crypsis.example(80)
     search, model = crypsis.MixedGroupingSearch(k=3), crypsis.KAnonymity(k=3, quasi_identifiers=HOME)
     run = crypsis.evolve(table, search, [model], budget="2 generations", seed=1)
-    with run, pytest.raises(ReleaseRefused, match=r"say in a \[\[scenario\]\] table that requires k-anonymity why"):
+    with run, pytest.raises(ReleaseRefused, match=r"say in an entry of scenario=\[…\] that requires k-anonymity why"):
         run.release("faithful", tmp_path / "release")

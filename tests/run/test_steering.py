@@ -107,7 +107,7 @@ def test_the_log_is_private_numbered_and_only_grows(tmp_path: Path) -> None:
 )
 def test_a_line_that_is_no_entry_is_refused(line: bytes, tmp_path: Path) -> None:
     (tmp_path / LOG).write_bytes(line + b"\n")
-    with pytest.raises(SearchError, match="crypsis steer"):
+    with pytest.raises(SearchError, match=r"run\.steer"):
         SteeringLog(tmp_path).read()
 
 

@@ -65,8 +65,8 @@ def test_a_german_file_is_read_and_said(tmp_path: Path) -> None:
     assert cells(table, "Geburt") == [dt.date(1982, 1, 15), dt.date(1975, 2, 3), dt.date(1990, 12, 28)]
     assert cells(table, "PLZ") == ["01234", "99999", "12345"]
     assert table.notes == (
-        "survey.csv: the encoding is read as cp1252, as it is not valid UTF-8; if letters look wrong, name it with "
-        "--encoding",
+        "survey.csv: the encoding is read as cp1252, as it is not valid UTF-8; if letters look wrong, name "
+        'another, e.g. encoding="latin-1"',
         "survey.csv: cells are separated by a semicolon",
         "survey.csv: decimal commas are read in columns 'Einkommen', 'Preis'",
         "survey.csv: '.' is read as thousands mark in column 'Einkommen': 1.234 is 1234",
@@ -178,7 +178,7 @@ def test_a_day_that_may_be_a_month_is_left_to_people(tmp_path: Path) -> None:
     path = put(tmp_path, "seen,n\n01/02/1982,1\n03/04/1982,2\n")
     table = read_table(path)
     assert table.attribute("seen").kind is Kind.NOMINAL
-    assert "fit dd/mm/yyyy and mm/dd/yyyy; it stays text until you decide (--dates dd/mm/yyyy or" in table.notes[0]
+    assert 'fit dd/mm/yyyy and mm/dd/yyyy; it stays text until you decide (dates=["dd/mm/yyyy"] or' in table.notes[0]
     assert cells(read_table(path, dates=["dd/mm/yyyy"]), "seen")[0] == dt.date(1982, 2, 1)
     assert cells(read_table(path, dates=["mm/dd/yyyy"]), "seen")[0] == dt.date(1982, 1, 2)
     beside = put(tmp_path, "seen,born\n01/02/1982,01/15/1970\n03/04/1982,02/03/1971\n", "b.csv")

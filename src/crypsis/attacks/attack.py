@@ -9,7 +9,7 @@ from crypsis.attacks.linkage import infer_by_linkage, linkability, nearest_recor
 from crypsis.attacks.reversal import undo_microaggregation, undo_rank_swapping
 from crypsis.attacks.several_releases import ATTACK, intersection
 from crypsis.attacks.singling_out import single_out_by_few, singling_out
-from crypsis.errors import TableError, listing
+from crypsis.errors import TableError, listing, word
 from crypsis.table.aligning import in_terms_of
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING
@@ -84,7 +84,8 @@ def attack(
     else:
         notes.append(
             "no control is given: a success may come from knowledge about people in general, so that no attack is a "
-            "finding; keep some records back before masking and give them with --control"
+            "finding; keep some records back before masking and give them with "
+            + word(python="control=", command="--control", studio="the command line")
         )
     context = AttackContext(release, original, control, intruder, rows_correspond)
     found: list[Outcome | Untried] = [*singling_out(context), linkability(context), *infer_by_linkage(context)]

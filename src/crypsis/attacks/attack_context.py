@@ -15,7 +15,7 @@ from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.errors import TableError
+from crypsis.errors import TableError, word
 from crypsis.measures.categories import number_masked_categories
 from crypsis.measures.intervals import wilson_interval
 from crypsis.measures.record_linkage import LinkagePair
@@ -102,7 +102,8 @@ class AttackContext:
             raise TableError("the control has no records; give people who are not in the release, or leave it out")
         if not self.knows:
             raise TableError(
-                "the intruder knows no published column; name quasi-identifiers, or the known columns with --knows"
+                "the intruder knows no published column; name quasi-identifiers, or the known columns by "
+                + word(python="Intruder(knows=…)", command="--knows", studio="their role")
             )
 
     @cached_property

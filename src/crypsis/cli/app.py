@@ -9,7 +9,6 @@ import atexit
 import gc
 import os
 import re
-import shlex
 import sys
 import traceback
 from contextlib import suppress
@@ -46,7 +45,7 @@ from crypsis.cli import (
 )
 from crypsis.cli.options import flatten_groups
 from crypsis.cli.run import OWN_PROCESS
-from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
+from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused, address
 
 if TYPE_CHECKING:
     from crypsis.registry import Registry, Settings
@@ -168,11 +167,13 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="show the version")
     ] = False,
 ) -> None:
     """Options before the command."""
+    context.with_resource(address("command"))
 
 
 def main(commands: typer.Typer = app) -> None:
@@ -184,7 +185,8 @@ def main(commands: typer.Typer = app) -> None:
         gc.set_threshold(50_000, 20, 20)  # imports make many objects and no garbage: a tenth of their time
         commands()
     except ReleaseRefused as refusal:
-        _fail(refusal.reasons + _waive_options(refusal), 1)
+        with address("command"):
+            _fail(str(refusal), 1)
     except (EngineLost, Interrupted) as lost:
         _fail(str(lost), 3)
     except CrypsisError as error:
@@ -206,12 +208,6 @@ def main(commands: typer.Typer = app) -> None:
             f"place alone",
             70,
         )
-
-
-def _waive_options(refusal: ReleaseRefused) -> str:
-    """The options that let a refused file pass for one release, to be pasted behind the command; empty if none does."""
-    options = " ".join(f"--waive {shlex.quote(f'{key}=…')}" for key in (*refusal.findings, *refusal.rules))
-    return f"\n{refusal.waiving}:\n  {options}" if options else ""
 
 
 LINEAR_ALGEBRA = "OPENBLAS_NUM_THREADS"

@@ -1,4 +1,4 @@
-"""Table → table."""
+"""Masking methods: each makes a masked table of an original."""
 
 from crypsis.lazy_imports import load_when_used
 

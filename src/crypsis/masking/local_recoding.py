@@ -217,7 +217,11 @@ class LocalRecoding(MaskingMethod):
 
         Parameters
         ----------
-        table, rng, contents
+        table : Table
+            As for `solve`.
+        rng : Generator
+            As for `solve`.
+        contents : ContentDemands, optional
             As for `solve`.
 
         Returns

@@ -1,4 +1,4 @@
-"""(original, masked) → number."""
+"""Measures: a number that says how an original and a masked table differ."""
 
 from crypsis.lazy_imports import load_when_used
 

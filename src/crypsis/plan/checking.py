@@ -15,7 +15,7 @@ from crypsis.audits.dependence import MOST_RESTORED, find_determining_dependence
 from crypsis.audits.exposure import singling_out
 from crypsis.audits.preview import preview_findings, preview_restoring_columns, preview_weight_findings
 from crypsis.audits.published import Published, published_finding_reason
-from crypsis.errors import TableError, listing, suggestion
+from crypsis.errors import TableError, listing, suggestion, word
 from crypsis.measures.household_contradictions import CONTRADICTIONS
 from crypsis.measures.measure import Measure
 from crypsis.plan.document import Plan, load
@@ -147,7 +147,8 @@ def _check_columns(plan: Plan, table: Table) -> list[str]:
 def demand_obstacles(plan: Plan, table: Table) -> list[str]:
     """Why no masking of a table can meet demands of a plan."""
     found = []
-    demands = [(f"require[{n}]", item.build()) for n, item in enumerate(plan.require, 1)]
+    places = [word(python="models", command=f"require[{n}]", studio="Goal") for n, _ in enumerate(plan.require, 1)]
+    demands = [(place, item.build()) for place, item in zip(places, plan.require, strict=True)]
     demands += [(f"scenario[{n}].require", m) for n, each in enumerate(plan.scenario, 1) for m in each.models()]
     for where, model in demands:
         obstacle = model.obstacle(table)

@@ -1,4 +1,4 @@
-"""Statements about one table: one number per record, and a threshold."""
+"""Privacy models: what every record of a table must have, judged record by record."""
 
 from crypsis.lazy_imports import load_when_used
 

@@ -7,7 +7,6 @@ never published. No option publishes a file that does not keep its guarantees.
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -78,7 +77,7 @@ from crypsis.table.files import atomic_folder, write_table
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.readers.formats import WrittenFormat, writers
 from crypsis.table.table import PERTURBATION, Table
-from crypsis.text import attacker_text, confidential_text, measured_attack_text
+from crypsis.text import attacker_text, confidential_text, measured_attack_text, replacement_text
 
 __all__ = ["ReleaseDescription", "publish", "seal", "sha256"]
 
@@ -222,8 +221,7 @@ def write_bundle(folder: str | Path, publication: Publication, sign: str | Path 
     if (Path(folder) / "public" / "manifest.json").is_file():
         raise TableError(
             f"{folder} holds an earlier release and is never overwritten; release into another folder, and if nobody "
-            f"outside has the earlier one, let the new one take its place: replaces={str(folder)!r} in Python, "
-            f"--replaces {shlex.quote(str(folder))} on the command line"
+            f"outside has the earlier one: {replacement_text(str(folder))}"
         )
     key = SigningKey.read(sign) if sign is not None else None
     with threadpool_limits(limits=1), atomic_folder(Path(folder), mode=0o755) as aside:  # small matrices: threads wait

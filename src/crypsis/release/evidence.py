@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crypsis.audits import Finding, FindingKind
-from crypsis.errors import TableError
+from crypsis.errors import TableError, name_step
 from crypsis.measures.measure import Reading
 from crypsis.release.published import read_published
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook
@@ -20,7 +20,7 @@ def public_part_as_evidence(folder: Path) -> Path:
     public = folder / "public" if (folder / "public").is_dir() else folder
     if not (public / "manifest.json").is_file():
         found = "a ZIP; unpack it and" if folder.suffix.lower() == ".zip" else "not a release: it has no manifest.json;"
-        raise TableError(f"{folder}: {found} give the folder `crypsis release` wrote")
+        raise TableError(f"{folder}: {found} give the folder that {name_step('release')} wrote")
     return public
 
 
@@ -95,7 +95,9 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
-        raise TableError(f"{path.parent.name}/{path.name} is missing or cannot be read; run `crypsis verify`") from None
+        raise TableError(
+            f"{path.parent.name}/{path.name} is missing or cannot be read; see {name_step('verify FOLDER')}"
+        ) from None
 
 
 def _read_measure(content: Mapping[str, Any]) -> Reading:

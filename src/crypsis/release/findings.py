@@ -114,7 +114,7 @@ class Refusal:
             raise ReleaseRefused(text, keys, waivable, proposed_waivers_text(self.findings), bool(self.complaints))
 
 
-MISSED = "\n  no waiver helps against it: mask more, choose another solution, or demand less in the plan"
+MISSED = "\n  no waiver helps against it: mask more, choose another solution, or demand less"
 """What to do about a guarantee or a limit that is missed, where other reasons stand beside it."""
 
 

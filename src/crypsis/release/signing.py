@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crypsis.errors import PlanError
+from crypsis.errors import PlanError, name_step, word
 from crypsis.table.files import write_atomically
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class SigningKey:
             key = None
         if not isinstance(key, ed25519.Ed25519PrivateKey):
             raise PlanError(
-                f"{path}: is no Ed25519 private key without a password in PEM format; make one with `crypsis keys new`"
+                f"{path}: is no Ed25519 private key without a password in PEM format; make one with "
+                f"{name_step('keys new')}"
             )
         return cls(key.public_key().public_bytes_raw().hex(), key)
 
@@ -83,7 +84,8 @@ def new_keys(path: str | Path) -> tuple[Path, Path, str]:
     path = Path(path)
     beside = path.with_name(f"{path.name}.pub")
     if beside.exists():
-        raise PlanError(f"{beside}: exists already and is never overwritten; choose another path with --to")
+        another = word(python="path", command="path with --to", studio="path")
+        raise PlanError(f"{beside}: exists already and is never overwritten; choose another {another}")
     key = ed25519.Ed25519PrivateKey.generate()
     pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
     write_atomically(path, key.private_bytes(pem, pkcs8, serialization.NoEncryption()))
@@ -134,7 +136,7 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
-        raise PlanError(f"{path}: the key cannot be read ({reason}); make one with `crypsis keys new`") from None
+        raise PlanError(f"{path}: the key cannot be read ({reason}); make one with {name_step('keys new')}") from None
 
 
 def _cryptography() -> tuple[Any, Any]:

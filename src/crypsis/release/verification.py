@@ -19,7 +19,7 @@ from crypsis.attacks.linkage import MeasuredAttack
 from crypsis.audits import Audit, Published, audit_matched_records
 from crypsis.audits.published import FindingKind
 from crypsis.audits.restatement import find_restating_metadata
-from crypsis.errors import CrypsisError, listing, read_path
+from crypsis.errors import CrypsisError, listing, read_path, word
 from crypsis.measures.class_risk import class_risk
 from crypsis.measures.objective import keeps_objective_limit
 from crypsis.privacy import models
@@ -233,10 +233,6 @@ def _foreign(where: str, entries: Iterable[Any] | None, known: Collection[str]) 
 
 # -- The signature of a manifest: whether there is one, and whose it is.
 
-UNSIGNED = (
-    "unsigned: anybody who can write the folder can change data, reports and manifest together; only a signature "
-    "shows who released it (`crypsis release --sign`)"
-)
 Trust = Literal["unsigned", "unchecked", "signed", "trusted"]
 """State of the signature: none; not checked; valid for the key in the manifest; valid for the key that was given."""
 
@@ -262,12 +258,17 @@ def _check_signature(folder: Path, manifest: Mapping[str, Any], wanted: str, pro
 def _signature_notes(trust: Trust, manifest: Mapping[str, Any]) -> list[str]:
     """What to know about the signature, in sentences."""
     signer = manifest.get("signed_by", "")
+    sign = word(python="run.release(sign=…)", command="`crypsis release --sign`", studio="under Sign it")
+    key = word(python="key=", command="--key", studio="its key")
     return {
-        "unsigned": [UNSIGNED],
+        "unsigned": [
+            f"unsigned: anybody who can write the folder can change data, reports and manifest together; only a "
+            f"signature shows who released it ({sign})"
+        ],
         "unchecked": [f"the signature was not checked; install what it needs with: {INSTALL}"]
         if not available()
         else [],
-        "signed": [f"signed with the key {signer}, which was not compared with one you trust: give it with --key"],
+        "signed": [f"signed with the key {signer}, which was not compared with one you trust: give it with {key}"],
         "trusted": list[str](),
     }[trust]
 

@@ -467,7 +467,7 @@ def guarantees_for_reports(statements: Iterable[str], limited: Sequence[str], ru
     `limited`: the attackers whose risk is limited; `rulebook`: title of the rulebook; empty without one.
     """
     sentences = list(dict.fromkeys(statements))
-    sentences += [f"within the limit set for this file is the measured success of {each}" for each in limited]
+    sentences += [f"the limit set on the people found is kept, measured for {each}" for each in limited]
     if rulebook:
         sentences.append(f"the rules for this kind of file were checked: {rulebook}")
     return sentences

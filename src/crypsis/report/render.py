@@ -264,12 +264,12 @@ def _intruders(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             learned = "" if attack.attacker == Attacker.ONE_TO_ONE else ", learned on a similar file"
             done = f"assigns people to records one-to-one{learned}"
             yield {**known, "does": done, **_found(attack.found or 0.0, attack.interval)}
-    for figure, what in (("exact", ""), ("rough", "the tenth of ")):
+    for figure, what in (("exact", "{}"), ("rough", "in which tenth of all values {} lies")):
         some = [each for each in facts["confidential"] if each["numeric"] or figure == "exact"]
         if some:
             most = max(some, key=lambda each: each[figure])
-            of = f", most of {len(some)}" if len(some) > 1 else ""
-            knows = f"them and {what}{most['column']} (confidential{of})"
+            of = f", of {len(some)} the one that finds most" if len(some) > 1 else ""
+            knows = f"all quasi-identifiers, and {what.format(most['column'])} (confidential{of})"
             yield {"scenario": "", "knows": knows, "does": "guesses within the class", **_found(most[figure])}
 
 

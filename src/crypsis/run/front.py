@@ -13,7 +13,7 @@ import numpy as np
 
 from crypsis.charts import Chart
 from crypsis.charts.chart import require_renderer, scatter
-from crypsis.errors import PlanError, SearchError, listing, unknown_column
+from crypsis.errors import PlanError, SearchError, listing, name_step, unknown_column, word
 from crypsis.evolution.frontier import Contribution, rank_frontier_contributions, spread_frontier_positions
 from crypsis.measures.objective import ALL_KNOWING, ANALYSES_KEPT
 from crypsis.measures.utility.card import Ruin, Usefulness, ruined_columns
@@ -305,7 +305,9 @@ class Front:
             for solution in self.everything:
                 if solution.number == int(asked):
                     return solution
-            raise SearchError(f"there is no solution {asked} in this run; `crypsis front` lists those there are")
+            raise SearchError(
+                f"there is no solution {asked} in this run; {name_step('front RUN')} lists those there are"
+            )
         rule, _, condition = asked.partition(" where ")
         if rule.strip() not in RULES:
             raise PlanError(f'pick {asked!r}: write a number, {listing(RULES)}, or "{DEFAULT_PICK} where risk < 5"')
@@ -320,13 +322,13 @@ class Front:
         if not found:
             return (
                 "the run ended before its searches measured a solution, so there is nothing to release; go on with "
-                "`crypsis resume RUN --budget 60s`, RUN being its folder"
+                f"{_more_time()}"
             )
         first = next((s.complaints[0] for s in found if s.complaints), "")
         why = f"; e.g. {first}" if first else ""
         return (
-            f"no solution of this run may be released ({len(found)} are measured){why}; go on with `crypsis resume RUN "
-            f"--budget 60s`, RUN being its folder, add a search, or demand less"
+            f"no solution of this run may be released ({len(found)} are measured){why}; go on with "
+            f"{_more_time()}, add a search, or demand less"
         )
 
     # -- display --
@@ -552,3 +554,12 @@ def is_front_milestone(generation: int) -> bool:
     while generation % 2 == 0:
         generation //= 2
     return generation in (1, 3)
+
+
+def _more_time() -> str:
+    """How a run goes on for longer."""
+    return word(
+        python='a longer budget, e.g. crypsis.Run.resume(folder, table=table, budget="60s").proceed()',
+        command="`crypsis resume RUN --budget 60s`, RUN being its folder",
+        studio="more time",
+    )

@@ -166,7 +166,11 @@ def evolve(
         Names or settings objects of one or several searches; by default those that `crypsis init` drafts.
     models : PrivacyModel or sequence of them
         What a released file must meet.
-    budget, seed, folder
+    budget : str, optional
+        As for `protect`.
+    seed : int, optional
+        As for `protect`.
+    folder : path, optional
         As for `protect`.
     engine : Engine, optional
         Where candidates are scored; by default threads of this process, one per core.
@@ -210,7 +214,7 @@ def evolve(
             "search": chosen,
             **sections,
         },
-        where="evolve",
+        where="the call",
     )
     temporary = TemporaryDirectory(prefix="crypsis-run-") if folder is None else None
     place = Path(temporary.name) / "run" if temporary is not None else read_path(folder, "folder")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from crypsis.errors import ReleaseRefused, listing
+from crypsis.errors import ReleaseRefused, listing, word
 from crypsis.measures.linkage_attacks import HELD_OUT, HeldOutLinkage
 from crypsis.measures.objective import Figure, Objective, OverallFigure, columns_objective_reads
 from crypsis.plan import Plan
@@ -50,7 +50,8 @@ def complaints_of_scenarios(plan: Plan, masked: Table) -> tuple[str, ...]:
     if smallest.size >= least or not (silent or bare):
         return ()
     named = f"{'each of ' * (len(silent) > 1)}{listing(map(repr, silent))}"
-    told = named if silent else f"a [[scenario]] table that requires {listing(bare)}"
+    table = word(python="an entry of scenario=[…]", command="a [[scenario]] table", studio="a scenario")
+    told = named if silent else f"{table} that requires {listing(bare)}"
     return (
         f"no demand of the plan covers an intruder who knows all {len(everything)} "
         f"quasi-identifiers, over which the smallest class has {smallest.size} of {least} records; say in {told} why "

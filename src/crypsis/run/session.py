@@ -18,7 +18,17 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from crypsis.engines import engine as engine_named
-from crypsis.errors import CrypsisError, PlanError, ReleaseRefused, SearchError, check_seed, listing, read_path
+from crypsis.errors import (
+    CrypsisError,
+    PlanError,
+    ReleaseRefused,
+    SearchError,
+    check_seed,
+    listing,
+    name_step,
+    read_path,
+    word,
+)
 from crypsis.evolution import Engine
 from crypsis.measures.masking_description import MaskingDescription, describe_masking
 from crypsis.measures.measure import sample_records_to_measure
@@ -183,7 +193,10 @@ class Run:
         if impossible:
             raise PlanError("; ".join(impossible))
         if not plan.search:
-            raise PlanError('search: the plan names no search; add [[search]] with a name, e.g. name = "composite"')
+            one = word(
+                python='search=["composite"]', command='[[search]] name = "composite"', studio="composite on Goal"
+            )
+            raise PlanError(f"search: no search is named; name at least one, e.g. {one}")
         obstacles = search_obstacles(plan, read)
         if obstacles:
             raise SearchError("; ".join(obstacles))
@@ -239,7 +252,7 @@ class Run:
         if table is not None:
             require_table(table, "the data of a run")
         if not (folder / places.STORE).is_file():
-            raise SearchError(f"{folder}: is no run (no {places.STORE}); start one with `crypsis run PLAN`")
+            raise SearchError(f"{folder}: is no run (no {places.STORE}); start one with {name_step('run PLAN')}")
         run = cls(folder, Plan.read(folder / places.PLAN), engine, table)
         if places.plan_fingerprint_in_store(run.plan) != run.lock.plan:
             run.close()
@@ -262,7 +275,11 @@ class Run:
 
         Parameters
         ----------
-        folder, engine, table
+        folder : path
+            As for `open`.
+        engine : Engine, optional
+            As for `open`.
+        table : Table, optional
             As for `open`.
         budget : str, optional
             Instead of the old one.
@@ -739,7 +756,7 @@ class Run:
     def _box_around(self, number: int | None) -> tuple[int, tuple[float, float], tuple[float, float]]:
         """The search that found a solution, and the losses and risks near it."""
         if number is None:
-            raise SearchError("more: give the number of a solution (see `crypsis front`)")
+            raise SearchError(f"more: give the number of a solution (see {name_step('front RUN')})")
         found = self.front.pick(number)
         loss, risk = found.figure("loss"), found.figure("risk")
         if found.baseline or loss is None or risk is None:

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 
 from filelock import lock_descriptor
 
-from crypsis.errors import SearchError
+from crypsis.errors import SearchError, name_step
 from crypsis.evolution.focus import Focus
 
 LOG = "steering.jsonl"
@@ -67,10 +67,10 @@ class Entry:
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise SearchError(
-                f"an entry of {LOG} cannot be read; remove the line, or write it with `crypsis steer`"
+                f"an entry of {LOG} cannot be read; remove the line, or write it with {name_step('steer RUN')}"
             ) from None
         if made.what not in get_args(What) or (made.loss is None) != (made.risk is None):
-            raise SearchError(f"entry {made.number} of {LOG} cannot be obeyed; write it with `crypsis steer`")
+            raise SearchError(f"entry {made.number} of {LOG} cannot be obeyed; write it with {name_step('steer RUN')}")
         return made
 
     @property

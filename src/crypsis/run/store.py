@@ -23,7 +23,7 @@ import numpy as np
 from filelock import lock_descriptor
 from numpy.typing import NDArray
 
-from crypsis.errors import Interrupted, SearchError
+from crypsis.errors import Interrupted, SearchError, name_step, word
 from crypsis.measures.utility import Usefulness
 from crypsis.plan import Plan
 from crypsis.plan.sections import Running
@@ -237,7 +237,7 @@ class Store:
         if create and not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         elif not path.is_file():
-            raise SearchError(f"{path.parent}: is no run (no {path.name}); start one with `crypsis run`")
+            raise SearchError(f"{path.parent}: is no run (no {path.name}); start one with {name_step('run PLAN')}")
         self._one = threading.RLock()  # threads of the studio share a store, and one may close it while another reads
         self._connection = self._connect()
         self._rows = SealedRows(self._connection, run)
@@ -354,7 +354,7 @@ class Store:
         except sqlite3.OperationalError as error:
             raise Interrupted(
                 f"{self.path}: the run cannot write its last step ({error}), earlier steps are kept; free some space "
-                f"or make the folder writable, then `crypsis resume {self.path.parent}`"
+                f"or make the folder writable, then go on with {name_step('resume RUN')}"
             ) from None
 
     def version(self) -> tuple[int, int]:
@@ -441,7 +441,7 @@ class Store:
         rows = {int(row[0]): row for row in self._solutions()}
         if id not in rows:
             span = f"{min(rows)} to {max(rows)}" if rows else "none yet"
-            raise SearchError(f"there is no solution {id}; numbers in this run: {span} (see `crypsis front`)")
+            raise SearchError(f"there is no solution {id}; numbers in this run: {span} (see {name_step('front RUN')})")
         _, search, key, digest, content, _ = rows[id]
         with self.guard_reading():
             genome = np.load(io.BytesIO(self._rows.large("solution", "genome", id, digest)), allow_pickle=False)
@@ -493,7 +493,7 @@ class Lock:
             seed, home, data, plan = int(content["seed"]), content["home"], content["data"], content["plan"]
             return cls(seed, home, data, plan, content["versions"], content.get("parent", ""))
         except FileNotFoundError:
-            raise SearchError(f"{folder}: is no run (no {LOCK}); start one with `crypsis run PLAN`") from None
+            raise SearchError(f"{folder}: is no run (no {LOCK}); start one with {name_step('run PLAN')}") from None
         except (OSError, tomllib.TOMLDecodeError, KeyError, ValueError) as error:
             raise SearchError(
                 f"{folder / LOCK}: damaged ({type(error).__name__}), so the run cannot continue; start it again in a "
@@ -508,6 +508,10 @@ def plan_fingerprint_in_store(plan: Plan) -> str:
     return plan.model_copy(update=kept).fingerprint()
 
 
+def _folder() -> str:
+    return word(python="folder=", command="folder with --out", studio="folder")
+
+
 def create(folder: Path, plan_text: str, lock: Lock, budget: str | None) -> None:
     """Make the folder of a new run with its plan, lock and store: all of it or nothing.
 
@@ -516,12 +520,10 @@ def create(folder: Path, plan_text: str, lock: Lock, budget: str | None) -> None
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
     if folder.exists():
-        hint = " (it is a run: `crypsis resume` continues it)" if (folder / STORE).exists() else ""
-        raise SearchError(f"{folder}: already exists{hint}; choose another folder (--out, in Python folder=)")
+        hint = f" (it is a run: {name_step('resume RUN')} continues it)" if (folder / STORE).exists() else ""
+        raise SearchError(f"{folder}: already exists{hint}; choose another {_folder()}")
     if not folder.parent.is_dir():
-        raise SearchError(
-            f"{folder.parent}: there is no such folder; make it first or choose another (--out, in Python folder=)"
-        )
+        raise SearchError(f"{folder.parent}: there is no such folder; make it first or choose another {_folder()}")
     with atomic_folder(folder) as aside:
         write_atomically(aside / PLAN, plan_text.encode())
         lock.write(aside)
@@ -542,7 +544,8 @@ def lock_run_folder(folder: Path) -> Iterator[None]:
     try:
         if not lock_descriptor(handle, blocking=False):
             raise SearchError(
-                f"{folder}: another process is running in this folder; wait for it, or stop it, then `crypsis resume`"
+                f"{folder}: another process is running in this folder; wait for it, or stop it, then go on with "
+                f"{name_step('resume RUN')}"
             )
         yield
     finally:

@@ -17,6 +17,7 @@ from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.encodings.generalisation import RecodingEncoding
+from crypsis.errors import name_hierarchy
 from crypsis.evolution import Genome, Problem, Scores
 from crypsis.kernels.classes import ContentDemands
 from crypsis.masking.local_recoding import LocalClasses, LocalRecoding, Solving
@@ -135,7 +136,7 @@ class LocalRecodingSearch(KGridSearch):
         if bare:
             return (
                 f"column {bare[0]!r} has no hierarchy and recoding needs one for each; give one, e.g. "
-                f'hierarchy = "intervals:5,10,20", or leave the column out'
+                f"{name_hierarchy(bare[0])}, or leave the column out"
             )
         if self.l > 1 and not table.confidential:
             return "l was demanded but no column is confidential; give one that role or leave l out"

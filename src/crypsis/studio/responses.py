@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from crypsis.errors import CrypsisError
+from crypsis.errors import CrypsisError, address
 from crypsis.studio.access import POLICY
 from crypsis.studio.forms import Form, read_form
 
@@ -67,10 +67,11 @@ def route_get_responses(path: str, work: Callable[[Request], Response]) -> Route
     """Route of GET requests whose responses are made in a thread; an error becomes a sentence."""
 
     async def handle(request: Request) -> Response:
-        try:
-            return await run_in_threadpool(work, request)
-        except CrypsisError as error:
-            return PlainTextResponse(str(error), status_code=422)
+        with address("studio"):
+            try:
+                return await run_in_threadpool(work, request)
+            except CrypsisError as error:
+                return PlainTextResponse(str(error), status_code=422)
 
     return Route(path, handle, methods=["GET"])
 
@@ -80,10 +81,11 @@ def route_post_responses(path: str, work: Callable[[Request, Form], Response]) -
 
     async def handle(request: Request) -> Response:
         form: dict[str, Any] = read_form(await request.body())
-        try:
-            return await run_in_threadpool(work, request, form)
-        except CrypsisError as error:
-            return refusal(*str(error).splitlines())
+        with address("studio"):
+            try:
+                return await run_in_threadpool(work, request, form)
+            except CrypsisError as error:
+                return refusal(*str(error).splitlines())
 
     return Route(path, handle, methods=["POST"])
 

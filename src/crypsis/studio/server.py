@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from starlette.routing import Mount, Route
 from starlette.types import Receive, Scope, Send
 
-from crypsis.errors import CrypsisError, TableError
+from crypsis.errors import CrypsisError, TableError, address
 from crypsis.studio.access import AccessControl, Credentials, StudioPlace, access_file_with_token, own_host
 from crypsis.studio.pages import comparison, data, explore, goal, home, records, release, released
 from crypsis.studio.pages.home import sweep_uploads
@@ -73,7 +73,8 @@ class _Files:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            studio = await run_in_threadpool(self.workspace.studio, scope["path_params"]["key"])
+            with address("studio"):
+                studio = await run_in_threadpool(self.workspace.studio, scope["path_params"]["key"])
         except CrypsisError as error:
             await PlainTextResponse(f"{error}\n", status_code=404)(scope, receive, send)
             return

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import threading
 import tomllib
@@ -22,7 +21,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, InlineTable, Item
 from tomlkit.items import Table as TomlTable
 
-from crypsis.errors import CrypsisError, PlanError, SearchError, TableError, listing
+from crypsis.errors import HOW_READ, CrypsisError, PlanError, SearchError, TableError, address, listing
 from crypsis.measures.masking_description import MaskingDescription
 from crypsis.measures.utility import (
     ColumnEstimates,
@@ -201,7 +200,8 @@ class FileReading:
     def _read(self) -> None:
         try:
             self._refuse_wide(_header_width(self.source))
-            raw = read_table(self.source, **self._options())
+            with address("studio"):
+                raw = read_table(self.source, **self._options())
             self._refuse_wide(len(raw.names))
             seen = profile(raw)
             if not self.plan.exists():
@@ -209,8 +209,8 @@ class FileReading:
                 write_atomically(self.plan, text.encode())
             self._raw, self.profile = raw, seen
         except CrypsisError as error:
-            self.can_be_read_otherwise = " --" in str(error)
-            self.problem = say_settings(_without_folder(str(error), self.source.parent))
+            self.can_be_read_otherwise = HOW_READ in str(error)
+            self.problem = _without_folder(str(error), self.source.parent)
         except (OSError, MemoryError) as error:
             self.problem = f"{self.source.name} cannot be read ({type(error).__name__}); check the file and try again"
 
@@ -259,14 +259,6 @@ def _header_width(source: Path) -> int:
     with source.open("rb") as file:
         line = file.readline(10_000_000)
     return 1 + max(line.count(mark) for mark in (b",", b";", b"\t", b"|"))
-
-
-def say_settings(sentence: str) -> str:
-    """The sentence, with the fields of the Data page for options of the command line."""
-    for option in ("encoding", "sheet", "delimiter", "decimal", "thousands", "dates", "missing", "table", "query"):
-        sentence = sentence.replace(f"with --{option}", f"under How the file is read ({option})")
-        sentence = sentence.replace(f"--{option}", f"{option}, under How the file is read:")
-    return re.sub(r", in Python \w+=\S+", "", sentence)
 
 
 def _without_folder(sentence: str, folder: Path) -> str:
@@ -389,7 +381,7 @@ class Session:
             try:
                 read = read_table(self.source, **settings)
             except CrypsisError as error:
-                return say_settings(_without_folder(str(error), self.source.parent))
+                return _without_folder(str(error), self.source.parent)
             document = self.document if self.plan_path.exists() else {}
             if set(document.get("columns", {})) <= set(read.names) and document:
                 problems = self.save({**document, "data": {"source": document["data"]["source"], **settings}})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crypsis.errors import ReleaseRefused, TableError, listing
+from crypsis.errors import ReleaseRefused, TableError, listing, name_hierarchy, word
 from crypsis.table.attribute import UNMASKED, UNPUBLISHED, Dates, Role
 from crypsis.table.files import read_table
 from crypsis.table.frames import Frame, as_table
@@ -145,7 +145,7 @@ def refuse_unaligned_rows(original: Table, aligned: Table, where: str) -> None:
     if np.array_equal(before[np.lexsort(before.T)], after[np.lexsort(after.T)]):
         raise TableError(
             f"{where} holds the records of the original in another order, so that rows do not correspond; write it in "
-            f"the order of the original, e.g. by crypsis mask --keep-order"
+            f"the order of the original" + word(python="", command=", e.g. by crypsis mask --keep-order")
         )
 
 
@@ -169,7 +169,7 @@ def _take_over(aligned: Table, masked: Table, name: str, where: str) -> Table:
     if attribute.numeric and attribute.hierarchy is None:
         raise TableError(
             f"{where}: column {name!r} is numeric in the original and text here; give its hierarchy, "
-            f"e.g. --hierarchy {name}=intervals:5,10,20"
+            f"e.g. {name_hierarchy(name)}"
         )
     if masked.holds_numbers(name):
         raise TableError(

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing
+from crypsis.errors import TableError, listing, name_hierarchy
 from crypsis.table.attribute import Attribute
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import Table
@@ -30,7 +30,7 @@ class Lattice:
         if bare:
             raise TableError(
                 f"{listing(map(repr, bare))} {'has' if len(bare) == 1 else 'have'} no hierarchy, which a lattice needs "
-                f'for every quasi-identifier; give one, e.g. hierarchy = "intervals:5,10,20", or change the role'
+                f"for every quasi-identifier; give one, e.g. {name_hierarchy(bare[0])}, or change the role"
             )
         if not self.attributes:
             raise TableError("a lattice needs at least one quasi-identifier; give a column the role 'quasi'")

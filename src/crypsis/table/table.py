@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, describe_type, find_repeated, listing, unknown_column
+from crypsis.errors import TableError, describe_type, find_repeated, listing, name_hierarchy, unknown_column
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.encoding import encode_positive_zeros
 from crypsis.table.hierarchy import MISSING, Hierarchy
@@ -394,7 +394,7 @@ class Table:
         attribute = self.attribute(name)
         hierarchy = attribute.hierarchy
         if hierarchy is None:
-            raise TableError(f'column {name!r} has no hierarchy; give it one, e.g. hierarchy = "intervals:5,10,20"')
+            raise TableError(f"column {name!r} has no hierarchy; give it one, e.g. {name_hierarchy(name)}")
         if self.level(name) != 0:
             raise TableError(f"column {name!r} is already generalised to level {self.level(name)}")
         column = self.column(name)

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import PlanError, TableError, find_repeated, listing
+from crypsis.errors import PlanError, TableError, find_repeated, listing, name_reading
 
 # -- The bytes of a file, read once and completely, and text in any encoding.
 
@@ -108,7 +108,7 @@ def decode_text(content: bytes, shown: str, encoding: str) -> bytes:
         hint = found if (found := find_encoding(content)) != encoding else "latin-1"
         raise TableError(
             f"{shown}, line {line}: byte {mark + error.start} is not valid {encoding}; save the file as UTF-8, or "
-            f'name its encoding: --encoding {hint}, in Python encoding="{hint}"'
+            f"name its encoding: {name_reading('encoding', hint)}"
         ) from None
     if codec != "utf-8":
         content = text.removeprefix("\ufeff").encode(errors="replace")

@@ -13,6 +13,7 @@ from crypsis.text.attacks import (
     intruder_text as intruder_text,
     measured_attack_text as measured_attack_text,
     attack_remedies as attack_remedies,
+    replacement_text as replacement_text,
 )
 from crypsis.text.reports import singled_out_text as singled_out_text
 from crypsis.text.cards import (

@@ -12,7 +12,7 @@ from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
 from crypsis.attacks.linkage import Attacker, MeasuredAttack
 from crypsis.audits.audit import Audit
 from crypsis.audits.published import Finding, FindingKind
-from crypsis.errors import listing
+from crypsis.errors import address, listing, reader, word
 
 _ATTACKERS = {
     "class-risk": "an intruder who knows {columns} of everybody, reaches the class of each person and guesses in it",
@@ -38,7 +38,7 @@ _ATTACKERS = {
     "within it",
     "interval-disclosure": "an intruder who takes the published value of {columns} for about the true one",
     "category-disclosure": "an intruder who takes the published category of {columns} for the true one",
-    "overall risk": "the intruder of the plan whose risk, the mean of those that it names, is greatest",
+    "overall risk": "the most successful intruder of the plan, by the mean of the risks that the plan measures",
 }
 
 
@@ -118,7 +118,7 @@ def measured_attack_text(attack: MeasuredAttack) -> str:
     >>> found = MeasuredAttack(Attacker.ONE_TO_ONE, "register", ("age",), True, 4.12, (3.6, 4.7), 900, 900, 4.9)
     >>> measured_attack_text(found)
     'an intruder who knows all quasi-identifiers of everybody and assigns people to records one-to-one finds 4.1 % \
-(3.6–4.7) of the people; who knows these columns alone is expected to find at most 4.9 %, classes over records'
+(3.6–4.7) of the people; whoever knows these columns alone finds at most 4.9 % on average, the classes over the records'
     """
     knows = "all quasi-identifiers" if attack.everything else listing(attack.knows)
     learned = "" if attack.attacker == Attacker.ONE_TO_ONE else ", has learned on a similar file how people were masked"
@@ -130,14 +130,14 @@ def measured_attack_text(attack: MeasuredAttack) -> str:
     if attack.class_risk is None:
         return text
     most = attacked_share_text(attack.class_risk)
-    return f"{text}; who knows these columns alone is expected to find at most {most} %, classes over records"
+    return f"{text}; whoever knows these columns alone finds at most {most} % on average, the classes over the records"
 
 
 def _looked_for(attack: MeasuredAttack) -> str:
     if attack.people >= attack.people_in_all:
         return "the people"
-    more = "may find more" if attack.class_risk is None else "may find somewhat more, up to that bound"
-    return f"{attack.people} people drawn from {attack.people_in_all} (who looks for everybody {more})"
+    more = "" if attack.class_risk is None else ", up to the next figure"
+    return f"{attack.people} people drawn from {attack.people_in_all} (a search for all of them may find more{more})"
 
 
 def confidential_text(known: Sequence[ConfidentialKnowledge]) -> str:
@@ -147,13 +147,13 @@ def confidential_text(known: Sequence[ConfidentialKnowledge]) -> str:
 
     >>> income = ConfidentialKnowledge("income", 20.0, 94.2, 56.0, 21.4, True, False)
     >>> confidential_text([income])
-    'class sizes hold for who knows the quasi-identifiers alone (20.0 %); who also knows income finds up to 94.2 %, \
-its tenth of all values 56.0 %, who predicts it 21.4 %'
+    'class sizes protect from whoever knows the quasi-identifiers alone (20.0 % found); who also knows income finds up \
+to 94.2 %, who knows in which tenth of all values it lies 56.0 %, who predicts it 21.4 %'
     >>> others = [ConfidentialKnowledge(name, 20.0, 41.0, 41.0, 20.5, False, False) for name in ("union", "ill")]
     >>> confidential_text([income, *others])
-    'class sizes hold for who knows the quasi-identifiers alone (20.0 %); who also knows one of 3 confidential columns \
-finds up to 94.2 % (income; by another 41.0 %), its tenth of all values 56.0 % (income), who predicts it 21.4 % \
-(income; by another 20.5 %)'
+    'class sizes protect from whoever knows the quasi-identifiers alone (20.0 % found); who also knows one of 3 \
+confidential columns finds up to 94.2 % (income; by another 41.0 %), who knows in which tenth of all values it lies \
+56.0 % (income), who predicts it 21.4 % (income; by another 20.5 %)'
     """
     if not known:
         return ""
@@ -161,9 +161,9 @@ finds up to 94.2 % (income; by another 41.0 %), its tenth of all values 56.0 % (
     which = known[0].column if len(known) == 1 else f"one of {len(known)} confidential columns"
     rough = {each.column: each.rough for each in known if each.numeric}
     predicted = {each.column: each.predicted for each in known if each.predicted is not None}
-    text = f"class sizes hold for who knows the quasi-identifiers alone ({alone} %)"
+    text = f"class sizes protect from whoever knows the quasi-identifiers alone ({alone} % found)"
     text += f"; who also knows {which} finds up to {most({each.column: each.exact for each in known})}"
-    text += f", its tenth of all values {most(rough)}" if rough else ""
+    text += f", who knows in which tenth of all values it lies {most(rough)}" if rough else ""
     text += f", who predicts it {most(predicted)}" if predicted else ""
     asked = [each.column for each in known if each.asks]
     if not asked:
@@ -303,52 +303,68 @@ records: 40; l-diversity prevents it; the same of vote, pay, with 4 to 5 %'
 
 
 def attack_remedies(finding: Finding) -> list[str]:
-    """Words on a finding that attacks could use: what to write into the plan about it, a line each."""
+    """What to write about a finding that attacks could use, a line each; nothing for pages, which have forms for it."""
+    if reader() == "studio":
+        return []
     first = finding.columns[0] if finding.columns else ""
     key, name = _plan_key(first), json.dumps(first, ensure_ascii=False)
-    waive = (
-        f'[[waive]] finding = "{finding.kind}" column = {name} because = "{_REASON}" releases it as it is, on record'
+
+    def as_role(role: str, because: str = "", again: bool = False) -> str:
+        given = f'"{role}"' + (f', because = "{because}"' if because else "")
+        argument = {"quasi": "quasi_identifiers", "confidential": "confidential", "identifier": "identifiers"}.get(role)
+        return word(
+            python=f"{argument}=[…, {name}]" if argument else f'roles={{{name}: "{role}"}}',
+            command=f"{'' if again else f'[columns] {key} = '}{{ role = {given} }}",
+        )
+
+    waive = word(
+        python=f'waivers={{{json.dumps(finding.key, ensure_ascii=False)}: "{_REASON}"}}',
+        command=f'[[waive]] finding = "{finding.kind}" column = {name} because = "{_REASON}"',
     )
-    masks = f'[columns] {key} = {{ role = "quasi" }} masks it, {{ role = "identifier" }} leaves it out'
+    waive += " releases it as it is, on record"
+    masks = f"{as_role('quasi')} masks it, {as_role('identifier', again=True)} leaves it out"
     match finding.kind:
         case FindingKind.UNDECIDED:
-            return [
-                f'[columns] {key} = {{ role = "quasi" }} if somebody outside may know it, "confidential" if it must '
-                f'not be learnt, "identifier" to leave it out, or {{ role = "other", because = "{_REASON}" }}'
+            hidden, left_out = as_role("confidential", again=True), as_role("identifier", again=True)
+            found = [
+                f"{as_role('quasi')} if somebody outside may know it, {hidden} if it must not be learnt, {left_out} to "
+                f"leave it out, or {as_role('other', _REASON, again=True)}"
             ]
         case FindingKind.SINGLING_OUT:
-            alone = f'[[mask]] method = "microaggregation" columns = [{name}] k = 5 publishes averages of it'
-            return [masks, alone, waive]
+            microaggregated = word(
+                python=f"crypsis.Microaggregation(columns=[{name}], k=5).mask(table) before the search",
+                command=f'[[mask]] method = "microaggregation" columns = [{name}] k = 5',
+            )
+            found = [masks, f"{microaggregated} publishes averages of it", waive]
         case FindingKind.ASSUMPTION:
-            stated = (
-                f'[columns] {key} = {{ role = "confidential", because = "{_REASON}" }} says why nobody outside knows '
-                f"it, which the reports state as an assumption"
-            )
-            return [f'[columns] {key} = {{ role = "quasi" }} masks it: somebody outside may know it', stated]
+            stated = f"{as_role('confidential', _REASON)} says that nobody outside knows it, which the reports state"
+            found = [f"{as_role('quasi')} masks it: somebody outside may know it", f"{stated} as an assumption"]
         case FindingKind.COMBINATION | FindingKind.DEPENDENCE | FindingKind.RESTATED:
-            return [masks, waive]
+            found = [masks, waive]
         case FindingKind.FEW_UNITS:
-            counted = (
-                f'[columns] {key} = {{ role = "household" }} and [[require]] model = "person-k-anonymity" k = 3 demand '
-                f"records of three different ones in every class"
+            demand = word(
+                python="models=crypsis.PersonKAnonymity(k=3)",
+                command='[[require]] model = "person-k-anonymity" k = 3',
             )
-            return [counted, waive]
+            found = [
+                f"{as_role('household')} and {demand} demand records of three different ones in every class",
+                waive,
+            ]
         case FindingKind.SMALL_AVERAGE:
+            everywhere = word(python="", command=", wherever the plan says k,")
             larger = (
-                "k = 3 or more, wherever the plan says k, averages more records: who is one of two learns the other's "
-                "value from the average"
+                f"k = 3 or more{everywhere} averages more records: who is one of two learns the other's value from the "
+                f"average"
             )
-            return [larger, waive]
+            found = [larger, waive]
         case FindingKind.EARLIER_RELEASE:
-            replaced = (
-                "if nobody outside has the earlier release: --replaces FOLDER (in Python replaces=FOLDER) lets this "
-                "one take its place"
-            )
-            return [replaced, waive]
+            replaced = f"if nobody outside has the earlier release: {replacement_text('FOLDER')}"
+            found = [replaced, waive]
         case FindingKind.METADATA:
-            return ["write the file again without them"]
+            found = ["write the file again without them"]
         case _:
-            return [waive]
+            found = [waive]
+    return found
 
 
 def audited_text(audit: Audit) -> str:
@@ -372,8 +388,18 @@ def _plan_key(column: str) -> str:
     return column if column.isascii() and column.isidentifier() else json.dumps(column, ensure_ascii=False)
 
 
+def replacement_text(folder: str) -> str:
+    """What lets a release take the place of an earlier one in a folder."""
+    written = word(
+        python=f"replaces={folder if folder == 'FOLDER' else json.dumps(folder, ensure_ascii=False)}",
+        command=f"--replaces {shlex.quote(folder)}",
+        studio="its page lets it be replaced:",
+    )
+    return f"{written} lets this one take its place"
+
+
 def attack_decisions_text(findings: Sequence[Finding], earlier: Sequence[str] = ()) -> str:
-    """Why what a file reveals to attacks refuses its release, and what to write into the plan; one line each.
+    """Why what a file reveals to attacks refuses its release, and what to write about it; one line each.
 
     `earlier`: folders of earlier releases of the same source.
     """
@@ -384,13 +410,15 @@ def attack_decisions_text(findings: Sequence[Finding], earlier: Sequence[str] = 
         remedies = attack_remedies(some[0])
         if kind is FindingKind.EARLIER_RELEASE and earlier:
             remedies[:1] = [
-                f"the earlier release is in {folder}; if nobody outside has it, --replaces {shlex.quote(folder)} (in "
-                f"Python replaces={json.dumps(folder, ensure_ascii=False)}) lets this one take its place"
+                f"the earlier release is in {folder}; if nobody outside has it, {replacement_text(folder)}"
                 for folder in earlier
             ]
         about = "about it" if len(some) == 1 else "about each; for the first"
-        lines.append(f"decide {about}{', one of' if len(remedies) > 1 else ''}:")
+        if remedies:
+            lines.append(f"decide {about}{', one of' if len(remedies) > 1 else ''}:")
         lines += [f"  {line}" for line in remedies]
+    if reader() == "studio":
+        lines.append("decide about each above, under What the file reveals")
     return "\n".join(lines)
 
 
@@ -398,7 +426,8 @@ def proposed_waivers_text(findings: Sequence[Finding]) -> str:
     """Tables for a plan that waive findings of attacks, their reasons left to be written; empty if there is none."""
     lines = list[str]()
     for key, each in {each.key: each for each in findings if each.columns}.items():
-        told = [attack_finding_text(each), *(line for line in attack_remedies(each) if "[[waive]]" not in line)]
+        with address("command"):
+            told = [attack_finding_text(each), *(line for line in attack_remedies(each) if "[[waive]]" not in line)]
         lines += [f"# {' '.join(line.split())}" for line in told]  # a name may hold a line break
         column = json.dumps(key.partition(":")[2], ensure_ascii=False)
         lines += ["[[waive]]", f'finding = "{each.kind}"', f"column = {column}", 'because = ""', ""]

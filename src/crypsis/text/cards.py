@@ -277,13 +277,13 @@ def card_harm_text(harm: Harm, card: UtilityCard) -> str:
     >>> original, masked = crypsis.example_pair("categories")
     >>> card = crypsis.utility_card(original, masked)
     >>> card_harm_text(card.harms[0], card)
-    "town and illness: tied closer than in the original, Cramér's V 0.00 → 0.51"
+    "town and illness: association strengthened, Cramér's V 0.00 → 0.51"
     """
     if harm.kind == "association":
         pair = next(p for p in card.pairs if (p.first, p.second) == harm.columns)
-        how = "closer" if abs(pair.after) > abs(pair.before) else "looser"
+        how = "strengthened" if abs(pair.after) > abs(pair.before) else "weakened"
         ties = f"{TIES[pair.tie]} {pair.before:.2f} → {pair.after:.2f}"
-        return f"{pair.first} and {pair.second}: tied {how} than in the original, {ties}"
+        return f"{pair.first} and {pair.second}: association {how}, {ties}"
     if harm.kind == "rule":
         return card_rule_harm_text(next(each for each in card.rules if each.title == harm.columns[0]))
     if harm.kind == "use":

@@ -131,7 +131,7 @@ def front_text(points: Sequence[Mapping[str, Any]]) -> str:
     text += f" (people found by {chosen['intruder']})" if chosen.get("intruder") else ""
     baselines = [p for p in points if p["kind"] == "baseline"]
     beaten = sum(p["loss"] >= chosen["loss"] and p["risk"] >= chosen["risk"] for p in baselines)
-    return f"{text}, no worse in both than {beaten} of {len(baselines)} baselines." if baselines else f"{text}."
+    return f"{text}, at least as good in both as {beaten} of {len(baselines)} baselines." if baselines else f"{text}."
 
 
 def families_text(found: Sequence[Contribution]) -> str:

@@ -68,11 +68,12 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A number of the original: its mean and its standard deviation."""
+    """A number of the original: its mean, its standard deviation, and whether it counts from 0, as no date does."""
 
     name: str
     centre: float
     scale: float
+    amount: bool = True
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ class AnalystColumns:
                 held = values[~np.isnan(values)]
                 distinct, counts = np.unique(held, return_counts=True)
                 if len(distinct) > 2:
-                    numbers[name] = NumberColumn(name, float(held.mean()), float(held.std()))
+                    amount = not original.attribute(name).dates
+                    numbers[name] = NumberColumn(name, float(held.mean()), float(held.std()), amount)
                 order = sorted(range(len(distinct)), key=lambda i: (-counts[i], distinct[i]))
                 levels = [float(distinct[i]) for i in order if counts[i] >= FEWEST][:MOST_LEVELS]
                 few = 1 < len(distinct) <= MOST_VALUES
@@ -305,6 +307,7 @@ class _Draw:
     def __init__(self, file: AnalystFile, rng: Generator) -> None:
         self.file, self.rng = file, rng
         self.numbers, self.groups = list(file.columns.numbers), list(file.columns.groups)
+        self.amounts = [name for name in self.numbers if file.columns.numbers[name].amount]
         self.regressors = self.numbers + [name for name in self.groups if name not in file.columns.numbers]
 
     def possible(self, kind: AnalysisKind) -> bool:
@@ -313,6 +316,8 @@ class _Draw:
         return {
             "mean": bool(numbers and groups),
             "share": groups > 1,
+            "total": bool(self.amounts),
+            "above zero": bool(self.amounts),
             "correlation": numbers > 1,
             "regression": bool(numbers) and both > REGRESSORS[0],
             "logistic": bool(groups) and both > REGRESSORS[0],
@@ -341,12 +346,12 @@ class _Draw:
         return None if target == by else Analysis("share", target, title, level=level, by=by, inside=inside)
 
     def above_zero(self) -> Analysis | None:
-        target = self._pick(self.numbers)
+        target = self._pick(self.amounts)
         share = float((self.file.present(target) > 0).mean())
         return Analysis("above zero", target, f"share of {target} above 0") if RARE < share < 1 - RARE else None
 
     def total(self) -> Analysis:
-        target = self._pick(self.numbers)
+        target = self._pick(self.amounts)
         return Analysis("total", target, f"total of {target}")
 
     def quantile(self) -> Analysis:

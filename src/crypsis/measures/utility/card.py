@@ -334,8 +334,10 @@ def utility_card(
         Edit rules, counted before.
     general : sequence of {"main", "pairs", "cart"}
         Models by which the general utility is measured, which takes longest; empty: it is not.
-    analyses, seed : int
-        Analyses that are drawn at random, and the seed of the draw; a search never draws the same, whatever its seed.
+    analyses : int
+        How many analyses are drawn at random.
+    seed : int
+        Of the draw; a search never draws the same, whatever its seed.
     beside : mapping of str to Table, optional
         Other masked versions of the original, by name, of which the same analyses are asked.
 

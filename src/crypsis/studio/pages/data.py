@@ -31,7 +31,7 @@ from crypsis.studio.columns import KEPT, decided_entry, follow_roles
 from crypsis.studio.forms import Form, column_of_form, one
 from crypsis.studio.pages.records import read_cells
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
-from crypsis.studio.session import MOST_COLUMNS, USUAL_K, Session, say_settings
+from crypsis.studio.session import MOST_COLUMNS, USUAL_K, Session
 from crypsis.studio.studio import Studio
 from crypsis.studio.terms import masked_by_themselves
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
@@ -373,7 +373,7 @@ def _reading_fields(session: Session) -> dict[str, Any]:
         "given": {name: _as_field(given.get(name)) for name in READING},
         "found": {name: _as_field(value) for name, value in (found.given() if found is not None else {}).items()},
         "forms": list(DATE_FORMS),
-        "notes": [say_settings(note) for note in session.reading.raw.notes] if done else [],
+        "notes": list(session.reading.raw.notes) if done else [],
     }
 
 

@@ -420,13 +420,10 @@ def _publish(session: Session, folder: Path, format: WrittenFormat | None, previ
     solution = _needed_solution(session)
     decided = _decisions(session)
     private_folder(folder.parent)
-    try:
-        session.run.release(
-            solution, folder, title=decided.title, rulebook=decided.book(), waivers=decided.waivers, preview=preview,
-            format=format,
-        )  # fmt: skip
-    except ReleaseRefused as error:
-        raise ReleaseRefused(_without_plan_lines(error.reasons)) from None
+    session.run.release(
+        solution, folder, title=decided.title, rulebook=decided.book(), waivers=decided.waivers, preview=preview,
+        format=format,
+    )  # fmt: skip
     return folder
 
 
@@ -438,13 +435,3 @@ def demand_diversity(session: Session, name: str) -> list[str]:
         form = {"do": ["l"], "l": [str(demanded["l"] or 2)], "confidential": [*hidden, name]}
         changed, _ = answer_goal_question(session, form)
         return session.save(changed)
-
-
-def _without_plan_lines(message: str) -> str:
-    """Why nothing was released, without the lines that say what to write into a plan: buttons do it here."""
-    lines = message.splitlines()
-    if len(lines) == 1:
-        return message
-    hints = ("decide in the plan", "  [")
-    kept = [line.strip() for line in lines if not line.startswith(hints)]
-    return "\n".join([*kept, "decide about each above, under What the file reveals"])

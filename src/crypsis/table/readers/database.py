@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from crypsis.errors import TableError, find_repeated, listing
+from crypsis.errors import HOW_READ, TableError, find_repeated, listing, word
 from crypsis.table.encoding import Source
 from crypsis.table.readers.formats import (
     TYPED,
@@ -40,10 +40,11 @@ def _choose_table(tables: Sequence[str], shown: str) -> str:
     if not tables:
         raise TableError(f"{shown} holds no table; give a database with one, or another file")
     if len(tables) > 1:
-        raise TableError(
-            f"{shown} holds {len(tables)} tables: {listing(map(repr, tables))}; choose with --table {tables[0]}, or "
-            f"with a query such as --query 'select * from {tables[0]}'"
+        first = tables[0]
+        one = word(
+            python=f'query="select * from {first}"', command=f"--table {first}", studio=f"table {first}, {HOW_READ}"
         )
+        raise TableError(f"{shown} holds {len(tables)} tables: {listing(map(repr, tables))}; choose one, e.g. {one}")
     quoted = tables[0].replace('"', '""')
     return f'select * from "{quoted}"'
 

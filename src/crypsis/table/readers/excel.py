@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from crypsis.errors import TableError, find_repeated, listing
+from crypsis.errors import TableError, find_repeated, listing, name_reading
 from crypsis.table.encoding import Source
 from crypsis.table.readers.compressed import open_zip
 from crypsis.table.readers.formats import (
@@ -168,7 +168,10 @@ def _choose_sheet(names: list[str], sheet: str | int | None, shown: str) -> str:
     if sheet is None:
         if len(names) == 1 or names == list(OWN_SHEETS):
             return names[0]
-        raise TableError(f"{shown} has {len(names)} sheets; choose one with --sheet: {listing(map(repr, names))}")
+        raise TableError(
+            f"{shown} has {len(names)} sheets; choose one, e.g. {name_reading('sheet', names[0])}; there are "
+            f"{listing(map(repr, names))}"
+        )
     if isinstance(sheet, str) and sheet in names:
         return sheet
     if str(sheet).isdigit() and 1 <= int(sheet) <= len(names):

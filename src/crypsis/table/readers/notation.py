@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from crypsis.errors import TableError, listing, suggestion
+from crypsis.errors import TableError, listing, name_reading, suggestion
 from crypsis.table.attribute import Kind
 from crypsis.table.readers.formats import ReadOptions
 
@@ -248,7 +248,7 @@ def _date_forms(columns: Sequence[_Column], options: ReadOptions) -> tuple[dict[
             continue
         said.append(
             f"column {name!r} has dates that fit {first} and {TWINS[first]}; it stays text until you decide "
-            f'(--dates {first} or --dates {TWINS[first]}, in Python dates=["{first}"])'
+            f"({name_reading('dates', first)} or {TWINS[first]})"
         )
     return forms, said
 
@@ -367,7 +367,7 @@ def _sentences(notation: Notation, numbers: Sequence[str], grouped: Sequence[str
         said.append(f"{listing(map(repr, each), most=9)} is read as missing in {_columns(names)}")
     said += [
         f"column {name!r} has numbers such as 1,234 that may have decimal commas or thousands marks; it stays text "
-        f"until you decide (--decimal , or --thousands ,)"
+        f"until you decide ({name_reading('decimal', ',')} or {name_reading('thousands', ',')})"
         for name in unclear
     ]
     return said

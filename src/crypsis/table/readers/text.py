@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from crypsis.errors import TableError
+from crypsis.errors import TableError, name_reading
 from crypsis.table.encoding import Source
 from crypsis.table.readers.formats import WRITTEN, Contents, Input, ReadOptions, readers, writers
 from crypsis.table.text_files import NAMES, Delimited, decode_text, find_encoding
@@ -32,7 +32,10 @@ def read_text_file(file: Input, options: ReadOptions) -> Contents:
     said = []
     if options.encoding is None and encoding not in USUAL:
         why = "it begins like that" if encoding.startswith("utf-16") else "it is not valid UTF-8"
-        said.append(f"the encoding is read as {encoding}, as {why}; if letters look wrong, name it with --encoding")
+        said.append(
+            f"the encoding is read as {encoding}, as {why}; if letters look wrong, name another, e.g. "
+            f"{name_reading('encoding', 'latin-1')}"
+        )
     if options.delimiter is None and table.delimiter not in (",", "\t"):
         said.append(f"cells are separated by a {NAMES.get(table.delimiter, table.delimiter)}")
     if table.row_names:
