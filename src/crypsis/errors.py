@@ -128,9 +128,11 @@ STEPS = {
 """Steps of a job by their command: what they are called in Python, and in the studio."""
 
 
-def name_step(command: str) -> str:
-    """A step of a job as the reader of a message takes it."""
+def name_step(command: str, run: str = "") -> str:
+    """A step of a job as the reader of a message takes it; `run`: folder of the run, where that is not plain."""
     python, studio = STEPS[command]
+    if run:
+        python, command = python.replace("folder", repr(run)), command.replace("RUN", shlex.quote(run))
     return word(python=python, command=f"`crypsis {command}`", studio=studio)
 
 

@@ -121,7 +121,7 @@ UGLY: dict[str, tuple[str, Made, list[str], str]] = {
         "t.xlsx",
         lambda _: workbook({"a": ROWS, "b": ROWS}),
         [],
-        "has 2 sheets; choose one with --sheet: 'a', 'b'",
+        "has 2 sheets; choose one, e.g. --sheet a; there are 'a', 'b'",
     ),
     "a sheet that is not there": (
         "t.xlsx",
@@ -245,7 +245,7 @@ UGLY: dict[str, tuple[str, Made, list[str], str]] = {
         "t.sqlite",
         lambda f: sqlite(f, *TWO),
         [],
-        "holds 2 tables: 'people', 'visits'; choose with --table people, or with a query such as",
+        "holds 2 tables: 'people', 'visits'; choose one, e.g. --table people",
     ),
     "a query that writes": (
         "t.sqlite",
@@ -448,7 +448,7 @@ def test_the_studio_reads_the_same_files_and_says_what_can_be_done(tmp_path: Pat
     session = Session(two, tmp_path / "two.toml")
     session.reading.wait(60)
     assert session.reading.problem.startswith(
-        "two.sqlite holds 2 tables: 'people', 'visits'; choose under How the file is read (table) people"
+        "two.sqlite holds 2 tables: 'people', 'visits'; choose one, e.g. table people, under How the file is read"
     )
     assert session.reading.can_be_read_otherwise
     path = tmp_path / "t.xlsx"

@@ -354,7 +354,8 @@ class Store:
         except sqlite3.OperationalError as error:
             raise Interrupted(
                 f"{self.path}: the run cannot write its last step ({error}), earlier steps are kept; free some space "
-                f"or make the folder writable, then go on with {name_step('resume RUN')}"
+                f"or make the folder writable, then go on with "
+                f"{name_step('resume RUN', str(self.path.parent))}"
             ) from None
 
     def version(self) -> tuple[int, int]:
