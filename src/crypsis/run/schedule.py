@@ -94,8 +94,16 @@ class BaselineSteps:
 
     def refuge(self) -> int | None:
         """The place of the quickest open one that keeps the limits, surely or as a rule; None if there is none."""
-        left = [place for place in self.open() if self.all[place].protects]
-        return min(left, key=lambda place: self.pace.estimate_step(self.step(place)), default=None)
+        return min((place for place in self.open() if self.all[place].protects), key=self.estimate, default=None)
+
+    def sure_refuge(self, left: float) -> int | None:
+        """The quickest open one that surely keeps the limits, if it ends in so many seconds."""
+        sure = (place for place in self.open() if self.all[place].safe and self.estimate(place) <= left)
+        return min(sure, key=self.estimate, default=None)
+
+    def estimate(self, place: int) -> float:
+        """Seconds that one will take."""
+        return self.pace.estimate_step(self.step(place))
 
     def step(self, place: int) -> Step:
         """What measuring one is called in the pace."""
@@ -217,7 +225,9 @@ large a share of the budget."""
 FOR_A_FIRST_POINT = 8.0
 """Seconds that searches take at most, whatever the budget, for a first point to release, if no baseline is one."""
 SHARE_FOR_BASELINE, SHARE_FOR_REFUGE = 0.2, 0.15
-"""Shares of the time left: of one baseline at most; up to which the quickest that protects comes before searches."""
+"""Shares of the time left: of one baseline at most, while searches go on; up to which the quickest that protects comes
+before searches.
+"""
 WORTH_A_PROCESS, SENT_AHEAD = 3.0, 4
 """Seconds of a budget from which on points are measured in a second process; points it is given at once."""
 
@@ -320,7 +330,7 @@ class Schedule:
         if refuge is not None:
             return refuge
         if all(search.has_measured for search in open_):
-            baseline = self._next_baseline(states)
+            baseline = self._next_baseline(states, SHARE_FOR_BASELINE if open_ else 1.0)
             if baseline is not None:
                 return baseline
         if not open_:
@@ -552,26 +562,31 @@ class Schedule:
         return self._outlook.add(solution.figure("loss"), solution.figure("risk"), self._clock.elapsed)
 
     def _refuge(self, open_: Sequence[SearchState]) -> _Task | None:
-        """While nothing may be released, the quickest baseline that protects: if it takes little, or time is short."""
+        """While nothing may be released, a baseline that protects: the quickest if it takes little, and if nothing but
+        a baseline ends in time, one that surely keeps the limits.
+        """
         place = None if self._outlook.front or math.isinf(self._limit) else self._baselines.refuge()
         if place is None or any(each.here for each in open_):  # a point that is being measured may be released too
             return None
-        expected, left = self._pace.estimate_step, self._limit - self._clock.elapsed - self._closing
-        takes = expected(self._baselines.step(place))
+        left = self._limit - self._clock.elapsed - self._closing
+        takes = self._baselines.estimate(place)
         begun = (
             self._pace.estimate_left(("measure", each.title), each.spent)
-            + (0.0 if each.in_line else expected(("advance", each.title)))
+            + (0.0 if each.in_line else self._pace.estimate_step(("advance", each.title)))
             for each in open_
         )
-        soon = takes <= SHARE_FOR_REFUGE * left or takes + min(begun, default=math.inf) > left
-        return self._baseline_task(place) if soon else None
+        if takes <= SHARE_FOR_REFUGE * left:
+            return self._baseline_task(place)
+        if takes + min(begun, default=math.inf) <= left:
+            return None
+        sure = self._baselines.sure_refuge(left)
+        return self._baseline_task(place if sure is None else sure)
 
-    def _next_baseline(self, states: Sequence[SearchState]) -> _Task | None:
-        """The first baseline that is neither measured nor impossible and takes little of the time left."""
+    def _next_baseline(self, states: Sequence[SearchState], share: float) -> _Task | None:
+        """The first baseline that is neither measured nor impossible and takes at most a share of the time left."""
         left = self._deadline - self._clock.elapsed
         for place in self._baselines.open():
-            step = self._baselines.step(place)
-            if self._pace.estimate_step(step) <= SHARE_FOR_BASELINE * left and self._in_time(step, states):
+            if self._baselines.estimate(place) <= share * left and self._in_time(self._baselines.step(place), states):
                 return self._baseline_task(place)
         return None
 
