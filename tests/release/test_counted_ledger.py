@@ -56,7 +56,7 @@ def test_two_counted_releases_that_cross_are_refused_and_the_earlier_folder_is_n
     publish_counted(source, (1, 1, 0), tmp_path / "first", **terms)
     with pytest.raises(ReleaseRefused, match="earlier") as refused:
         publish_counted(source, (4, 0, 0), tmp_path / "second", **terms)
-    assert f"--replaces {(tmp_path / 'first').resolve()}" in str(refused.value)
+    assert f'replaces="{(tmp_path / "first").resolve()}"' in str(refused.value)
     assert not (tmp_path / "second").exists()
     ledger = ReleaseLedger.usual(replaces=[tmp_path / "first"])
     publish_counted(source, (4, 0, 0), tmp_path / "second", **terms, ledger=ledger)
