@@ -60,7 +60,7 @@ def test_a_perturbed_file_is_released_by_its_measured_risk(original: Table, swap
     assert facts["scenarios"][0]["smallest_after"] is None
     assert any("perturbed" in note for note in facts["notes"])
     outside = json.loads((folder / "public" / "report.json").read_text(encoding="utf-8"))
-    assert any("limit set on the people found is kept" in each for each in outside["guarantees"])
+    assert any("the limit set on the people found is kept" in each for each in outside["guarantees"])
 
 
 def test_a_perturbed_file_beyond_its_limit_is_refused_with_the_figure(

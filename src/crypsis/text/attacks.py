@@ -302,21 +302,23 @@ records: 40; l-diversity prevents it; the same of vote, pay, with 4 to 5 %'
     return f"{text}; the same of {listing(names)}, with {' to '.join(ends)} %"
 
 
+def _role_text(column: str, role: str, because: str = "", again: bool = False) -> str:
+    """What gives a column a role; `again`: after a part of the sentence that named the column as the plan does."""
+    name = json.dumps(column, ensure_ascii=False)
+    given = f'"{role}"' + (f', because = "{because}"' if because else "")
+    argument = {"quasi": "quasi_identifiers", "confidential": "confidential", "identifier": "identifiers"}.get(role)
+    return word(
+        python=f"{argument}=[…, {name}]" if argument else f'roles={{{name}: "{role}"}}',
+        command=f"{'' if again else f'[columns] {_plan_key(column)} = '}{{ role = {given} }}",
+    )
+
+
 def attack_remedies(finding: Finding) -> list[str]:
     """What to write about a finding that attacks could use, a line each; nothing for pages, which have forms for it."""
     if reader() == "studio":
         return []
     first = finding.columns[0] if finding.columns else ""
-    key, name = _plan_key(first), json.dumps(first, ensure_ascii=False)
-
-    def as_role(role: str, because: str = "", again: bool = False) -> str:
-        given = f'"{role}"' + (f', because = "{because}"' if because else "")
-        argument = {"quasi": "quasi_identifiers", "confidential": "confidential", "identifier": "identifiers"}.get(role)
-        return word(
-            python=f"{argument}=[…, {name}]" if argument else f'roles={{{name}: "{role}"}}',
-            command=f"{'' if again else f'[columns] {key} = '}{{ role = {given} }}",
-        )
-
+    name, as_role = json.dumps(first, ensure_ascii=False), partial(_role_text, first)
     waive = word(
         python=f'waivers={{{json.dumps(finding.key, ensure_ascii=False)}: "{_REASON}"}}',
         command=f'[[waive]] finding = "{finding.kind}" column = {name} because = "{_REASON}"',
