@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.representatives import LabelChoices, LabelGaps, exchange_values, relabel_groups, round_in_order
+from crypsis.kernels.representatives import (
+    LabelChoices,
+    LabelGaps,
+    add_label_sums,
+    exchange_values,
+    relabel_groups,
+    round_in_order,
+)
 from naive import calibration as naive
 
 
@@ -31,11 +38,16 @@ def test_relabelling_equals_its_twin(seed: int, groups: int, levels: int, q: int
         np.array([level for each in choices for level in each]),
         np.array([n for e in choices for n in e.values()]),
     )
+    scales = rng.choice([0.0, 1.0, 3.0], q)
     gaps = -targets
-    np.add.at(gaps, labels, sums)
+    add_label_sums(labels, sums, scales, gaps)
+    sums, unscaled = sums * scales, sums
+    expected_gaps = -targets
+    np.add.at(expected_gaps, labels, sums)
+    assert gaps == pytest.approx(expected_gaps)
     found, costs, turns = labels.copy(), np.array([0.05, 0.3 if ordered else 0.0]), rng.permutation(groups)
-    told = LabelGaps(gaps, weights, scores @ gaps, scores)
-    changed = relabel_groups(found, held, told, sums, costs, turns)
+    told = LabelGaps(gaps, weights, scores @ gaps, scores, scales)
+    changed = relabel_groups(found, held, told, unscaled, costs, turns)
     expected = naive.relabel(
         labels.tolist(), choices, sums, targets, weights, scores, (costs[0], costs[1]), turns.tolist()
     )

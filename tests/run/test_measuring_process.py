@@ -57,7 +57,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> type[Recorded]:
     return Recorded
 
 
-def run_on_two_cores(tmp_path: Path, budget: str = "12s") -> Run:
+def run_on_two_cores(tmp_path: Path, budget: str = "5s") -> Run:
     """A finished run of a budget on the engine of two threads."""
     with engine("threads", 2) as place:
         return finished(begun(folder_with(tmp_path / "job"), tmp_path / "run", engine=place, budget=budget))
@@ -108,7 +108,7 @@ def test_a_run_goes_on_when_the_process_is_killed(
         here.extend(states if schedule._beside is None else [])
 
     monkeypatch.setattr(Schedule, "_send_points", kill_first)
-    run = run_on_two_cores(tmp_path, "8s")
+    run = run_on_two_cores(tmp_path)
     assert recorded.all[0].given, "points were sent"
     assert here, "and then measured here"
     assert run.finished
@@ -120,7 +120,7 @@ def test_without_a_clock_or_a_second_core_no_process_is_started(tmp_path: Path, 
     with engine("threads", 2) as place:
         finished(begun(plan, tmp_path / "counted", engine=place, budget="1 generations"))
     with engine("threads", 1) as place:
-        finished(begun(plan, tmp_path / "alone", engine=place, budget="4s"))
+        finished(begun(plan, tmp_path / "alone", engine=place, budget="3s"))
     assert not recorded.all
 
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_sent_is_measured_here(tmp_path: Path, monkeypatch: pytes
     popen = subprocess.Popen
     monkeypatch.setattr(Measuring, "__reduce__", lambda self: (lambda: None, ()), raising=False)
     monkeypatch.setattr(subprocess, "Popen", lambda *a, **b: started.append(a) or popen(*a, **b))
-    run = run_on_two_cores(tmp_path, "6s")
+    run = run_on_two_cores(tmp_path, "3s")
     assert not started
     assert any(not each.baseline for each in run.front)
 

@@ -192,7 +192,7 @@ def _counts(table: Table, name: str) -> NDArray[np.int64]:
 
 def _few_each(counts: NDArray[np.int64]) -> bool:
     """Whether many values have few records each, and most of them several."""
-    return _repeats(counts) and counts.max() <= LONGEST_PANEL
+    return _repeats(counts) and bool(counts.max() <= LONGEST_PANEL)
 
 
 def _repeats(counts: NDArray[np.int64]) -> bool:

@@ -189,6 +189,20 @@ class LabelGaps(NamedTuple):
     weights: Floats  # float64[m]: of the squared gaps of each value
     line: Floats  # float64[q]: of the value as a number with every feature
     scores: Floats  # float64[m]: that number, standardised
+    scales: Floats  # float64[q]: by which sums of features are multiplied; 0 for those of the column itself
+
+
+def _add_label_sums(labels: Ints, sums: Floats, scales: Floats, levels: Floats) -> None:
+    """levels float64[m, q] ← plus the sums of the groups that publish each value, scaled.
+
+    `labels` int64[G]; `sums` float64[G, q].
+    """
+    for g in range(labels.size):
+        for j in range(sums.shape[1]):
+            levels[labels[g], j] += sums[g, j] * scales[j]
+
+
+add_label_sums = kernel(_add_label_sums)
 
 
 def _relabel_groups(
@@ -206,9 +220,10 @@ def _relabel_groups(
             continue
         own, held, along, line, square = labels[g], 0.0, 0.0, 0.0, 0.0
         for j in range(q):
-            along += gaps.levels[own, j] * sums[g, j]
-            line += gaps.line[j] * sums[g, j]
-            square += sums[g, j] * sums[g, j]
+            x = sums[g, j] * gaps.scales[j]
+            along += gaps.levels[own, j] * x
+            line += gaps.line[j] * x
+            square += x * x
         for c in range(first, last):
             if choices.level[c] == own:
                 held = choices.records[c]
@@ -220,7 +235,7 @@ def _relabel_groups(
                 continue
             along = 0.0
             for j in range(q):
-                along += gaps.levels[other, j] * sums[g, j]
+                along += gaps.levels[other, j] * (sums[g, j] * gaps.scales[j])
             step = gaps.scores[other] - gaps.scores[own]
             change = leaving + gaps.weights[other] * (square + 2.0 * along) + costs[0] * (held - choices.records[c])
             change += costs[1] * step * (2.0 * line + step * square)
@@ -229,9 +244,10 @@ def _relabel_groups(
         if taken >= 0:
             step = gaps.scores[taken] - gaps.scores[own]
             for j in range(q):
-                gaps.levels[own, j] -= sums[g, j]
-                gaps.levels[taken, j] += sums[g, j]
-                gaps.line[j] += step * sums[g, j]
+                x = sums[g, j] * gaps.scales[j]
+                gaps.levels[own, j] -= x
+                gaps.levels[taken, j] += x
+                gaps.line[j] += step * x
             labels[g] = taken
             changed += 1
     return changed

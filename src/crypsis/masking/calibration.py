@@ -13,7 +13,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.representatives import LabelChoices, LabelGaps, exchange_values, relabel_groups, round_in_order
+from crypsis.kernels.representatives import (
+    LabelChoices,
+    LabelGaps,
+    add_label_sums,
+    exchange_values,
+    relabel_groups,
+    round_in_order,
+)
 from crypsis.table.attribute import UNPUBLISHED, Kind, Scale
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
@@ -527,27 +534,25 @@ class _Publication:
         moments = self.known._targets[1]
         for _ in range(SWEEPS):
             for column in sorted(self.known.labels, key=lambda each: -len(each.values)):
-                place, others = self.known._places[column.name], np.ones(self._sums.shape[1], dtype=np.bool_)
-                others[place] = False
-                sums = np.concatenate([self._sums[:, : place.start], self._sums[:, place.stop :]], axis=1)
-                target = (moments[column.name] * self._ratios)[:, others]
+                scales = np.ones(self._sums.shape[1])
+                scales[0], scales[self.known._places[column.name]] = CONSTANT, 0.0
+                target = moments[column.name] * self._ratios
                 shown = float(self.sizes[self.chosen[column.name] < len(column.values)].sum())
                 target[:-1] *= shown / max(int((column.codes < len(column.values)).sum()), 1)
-                sums[:, 0] *= CONSTANT
-                target[:, 0] *= CONSTANT
-                self._relabel_column(column, sums, target)
+                self._relabel_column(column, scales, target * scales)
 
-    def _relabel_column(self, column: _Labels, sums: Floats, target: Floats) -> None:
+    def _relabel_column(self, column: _Labels, scales: Floats, target: Floats) -> None:
         """Groups change their labels in one column, beside the sums of the features of all others."""
-        chosen = self.chosen[column.name]
-        levels = np.stack([sums[chosen == level].sum(axis=0) for level in range(len(target))]) - target
+        chosen, levels = self.chosen[column.name], np.zeros_like(target)
+        add_label_sums(chosen, self._sums, scales, levels)
+        levels -= target
         shares = np.bincount(column.codes, minlength=len(levels)) / self.records
         variance = np.maximum(shares * (1.0 - shares), 1.0 / self.records)
-        gaps = LabelGaps(levels, 1.0 / (variance * self.records), column.scores @ levels, column.scores)
+        gaps = LabelGaps(levels, 1.0 / (variance * self.records), column.scores @ levels, column.scores, scales)
         costs = np.array([PRICE, 1.0 / self.records if column.scores.any() else 0.0])
         for _ in range(PASSES):
             turns = self.rng.permutation(self.groups)
-            changed = relabel_groups(chosen, self._choices[column.name], gaps, sums, costs, turns)
+            changed = relabel_groups(chosen, self._choices[column.name], gaps, self._sums, costs, turns)
             if changed < UNCHANGED * self.groups:
                 break
         self._sums[:, self.known._places[column.name]] = column.table[chosen] * self.sizes[:, None]

@@ -27,11 +27,7 @@ from crypsis.privacy.anonymity import SmallestClass, missing_cells_in_anonymity,
 from crypsis.privacy.model import Assumption, PrivacyModel, Verdict, complaint_of_model
 from crypsis.release.evidence import public_part_as_evidence, recorded_findings_as_evidence
 from crypsis.release.lazy_audit import audit_lazy_release
-from crypsis.release.lazy_release import (
-    count_distinct_released,
-    judge_lazy_release,
-    table_for_lazy_release,
-)
+from crypsis.release.lazy_release import count_distinct_released, judge_lazy_release, table_for_lazy_release
 from crypsis.release.manifest import MANIFEST, PARTS, internal_claims, public_claims, read_manifest, sha256
 from crypsis.release.published import read_published, scan_published_parts, schema_of
 from crypsis.release.signing import INSTALL, SIGNATURE, available, read_public, signature_fits

@@ -641,10 +641,7 @@ class Run:
         ReleaseRefused
             With every reason, if the written file does not meet the demands of the plan.
         """
-        from crypsis.run.releasing import (
-            ReleaseTerms,
-            release_solution,
-        )  # with reports and templates
+        from crypsis.run.releasing import ReleaseTerms, release_solution  # with reports and templates
 
         solution = self.choose(pick)
         release_solution(
