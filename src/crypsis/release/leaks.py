@@ -55,6 +55,7 @@ WRITTEN = ("report.json", "manifest.json")
 """Files with free text; the HTML report is rendered from the first."""
 
 _WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]+")
+_BETWEEN_WORDS = bytes(byte if _WORD.match(bytes([byte])) else ord(" ") for byte in range(256))
 _NUMBER = re.compile(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w]|\.\d)")
 
 
@@ -74,8 +75,8 @@ def refuse_leaks(
         if not any(map(path.match, PARTS_OF_FORMAT.values()))
     }
     beside = "\n".join(_words_beside_cells(published)).encode()
-    words = {name: set(_WORD.findall(content)) for name, content in files.items()}
-    written = set(_WORD.findall(beside)).union(*words.values())
+    words = {name: _words(content) for name, content in files.items()}
+    written = _words(beside).union(*words.values())
     rare = _rare_labels(original, published, written) if original is not None else {}
     known = _ordinary(published, sentences, files)
     found: list[str] = []
@@ -102,6 +103,11 @@ def refuse_leaks(
             f"({'; '.join(dict.fromkeys(found))}); check the "
             f"title, the description of the method, the names of uses and the labels of columns"
         )
+
+
+def _words(content: bytes) -> set[bytes]:
+    """Every word of a file."""
+    return set(content.translate(_BETWEEN_WORDS).split())
 
 
 def _unpack(path: Path) -> bytes:
