@@ -30,7 +30,7 @@ grid?.addEventListener("keydown", (event) => {
   typed = event.target.matches("select");
   if (!typed) return;
   if (event.key === "Enter" && waiting) { event.preventDefault(); commit(); }
-  if (event.key === "Escape" && waiting) { waiting = null; freshRows(); }
+  if (event.key === "Escape") waiting = null; // the field has its value back: rows brought anew now would take the next edit away
 });
 grid?.addEventListener("pointerdown", () => { typed = false; });
 function commit() {
