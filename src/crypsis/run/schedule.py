@@ -361,7 +361,7 @@ class Schedule:
             after += self._pace.estimate_step(("advance", step[1]))
         if step[0] in QUANTA and not any(each.has_measured for each in states if each.title == step[1]):
             after += self._pace.estimate_step(("point", step[1]))
-        return self._clock.elapsed + self._pace.estimate_left(step, spent) + after + self._closing <= self._deadline
+        return self._clock.elapsed + self._pace.estimate_left(step, spent) + after + self._seconds_to_close <= self._deadline
 
     def _settle(self, search: SearchState) -> None:
         """Put all of its front that is wanted in line."""
@@ -493,7 +493,7 @@ class Schedule:
         """Whether the other process cannot measure in time all that is in line."""
         seconds = 0.0 if self._beside is None else self._beside.seconds
         waiting = sum(len(search.in_line) for search in states)
-        return waiting * seconds > self._deadline - self._closing - self._clock.elapsed
+        return waiting * seconds > self._deadline - self._seconds_to_close - self._clock.elapsed
 
     def _send_points(self, states: Sequence[SearchState]) -> None:
         """Give the other process its next points, of each search in turn."""
@@ -568,7 +568,7 @@ class Schedule:
         place = None if self._outlook.front or math.isinf(self._limit) else self._baselines.refuge()
         if place is None or any(each.here for each in open_):  # a point that is being measured may be released too
             return None
-        left = self._limit - self._clock.elapsed - self._closing
+        left = self._limit - self._clock.elapsed - self._seconds_to_close
         takes = self._baselines.estimate(place)
         begun = (
             self._pace.estimate_left(("measure", each.title), each.spent)
@@ -636,7 +636,7 @@ class Schedule:
         return self._limit if self._outlook.front else max(self._limit, FOR_A_FIRST_POINT)
 
     @property
-    def _closing(self) -> float:
+    def _seconds_to_close(self) -> float:
         """Seconds at the end of the budget in which no step is begun."""
         return min(CLOSING, SHARE_FOR_CLOSING * self._limit)
 
