@@ -361,7 +361,10 @@ class Schedule:
             after += self._pace.estimate_step(("advance", step[1]))
         if step[0] in QUANTA and not any(each.has_measured for each in states if each.title == step[1]):
             after += self._pace.estimate_step(("point", step[1]))
-        return self._clock.elapsed + self._pace.estimate_left(step, spent) + after + self._seconds_to_close <= self._deadline
+        return (
+            self._clock.elapsed + self._pace.estimate_left(step, spent) + after + self._seconds_to_close
+            <= self._deadline
+        )
 
     def _settle(self, search: SearchState) -> None:
         """Put all of its front that is wanted in line."""
