@@ -77,12 +77,12 @@ class ReleaseRefused(CrypsisError):
         waived = ", ".join(f'{json.dumps(key, ensure_ascii=False)}: "…"' for key in keys)
         options = " ".join(f"--waive {shlex.quote(f'{key}=…')}" for key in keys)
         return self.reasons + word(
-            python=f"\n{self._waiving}, beside the waivers given already:\n  waivers={{{waived}}}",
-            command=f"\n{self._waiving}:\n  {options}",
+            python=f"\n{self._waiver_words}, beside the waivers given already:\n  waivers={{{waived}}}",
+            command=f"\n{self._waiver_words}:\n  {options}",
         )
 
     @property
-    def _waiving(self) -> str:
+    def _waiver_words(self) -> str:
         """What waivers do about it, in words that a list of them ends."""
         start = "to let pass what a waiver can let pass" if self.final else "to let all of it pass"
         return f"{start}, in this release alone, write a reason in place of each …"
